@@ -1,0 +1,3 @@
+"""Nightcap: the nightly capacity report for Kubernetes."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,1 @@
+"""Asks the cluster what is true now; judges nothing."""

@@ -1,0 +1,65 @@
+"""Kind, Source and SourceError: what can be listed, and the door that every source has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of object that can be listed. `name` is the plural that files and requests use; `group` is "" for core."""
+
+    name: str
+    group: str
+    version: str
+    namespaced: bool
+
+    @property
+    def api(self) -> str:
+        """Root of its API: /api/v1 or /apis/GROUP/VERSION."""
+        return f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
+
+    def path(self, namespace: str | None = None) -> str:
+        """Path of its list: of one namespace, or of all."""
+        return f"{self.api}/namespaces/{namespace}/{self.name}" if namespace else f"{self.api}/{self.name}"
+
+
+NODES = Kind("nodes", "", "v1", namespaced=False)
+PODS = Kind("pods", "", "v1", namespaced=True)
+POD_METRICS = Kind("pods", "metrics.k8s.io", "v1beta1", namespaced=True)
+NODE_METRICS = Kind("nodes", "metrics.k8s.io", "v1beta1", namespaced=False)
+
+FILE_NAMES = {NODES: "nodes", PODS: "pods", POD_METRICS: "podmetrics", NODE_METRICS: "nodemetrics"}
+"""How a kind is called in gaps and as a file of a dump."""
+
+
+class SourceError(Exception):
+    """A kind could not be listed: `reason` says why in words for the report, `remedy` what to do about it.
+
+    `forbidden` is True when a right is missing, `absent` when the API or the file is not there at all.
+    """
+
+    def __init__(self, kind: Kind, reason: str, remedy: str = "", *, forbidden: bool = False, absent: bool = False) -> None:
+        self.kind = kind
+        self.reason = reason
+        self.remedy = remedy
+        self.forbidden = forbidden
+        self.absent = absent
+        super().__init__(f"{FILE_NAMES.get(kind, kind.name)}: {reason}")
+
+
+class Source(Protocol):
+    """Something that can list kinds."""
+
+    def kubernetes_version(self) -> str | None:
+        """Return the version of the API server, e.g. "v1.36.2"; None when it is not known."""
+        ...
+
+    def pages(self, kind: Kind) -> Iterator[bytes]:
+        """Yield the pages of the list of that kind, each the JSON text of a Kubernetes List, in order.
+
+        Raises SourceError, also in the middle: then the pages so far are worthless.
+        """
+        ...

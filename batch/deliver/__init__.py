@@ -1,0 +1,1 @@
+"""Puts the report where people will find it."""

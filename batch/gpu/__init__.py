@@ -1,0 +1,1 @@
+"""Are the accelerators allocated, and are they working."""

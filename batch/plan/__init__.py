@@ -1,0 +1,1 @@
+"""Will it fit, on what, until when."""

@@ -1,0 +1,244 @@
+"""CapacityPlan and its parts: what the plan says, in base units and exact integers.
+
+Quantiles and means are floats because interpolation makes them so; everything that is added up is an int.
+None means unknown, never zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+
+from batch.findings import Finding, Message
+from batch.snapshot.schema import FLAG, INTEGER, TEXT, Column, Schema
+
+NODE_CAPACITY = Schema(
+    "node_capacity",
+    "one row for each node that was listed, virtual ones included",
+    ("node",),
+    (
+        Column("node", TEXT, "name of the node"),
+        Column("pool", TEXT, "node pool"),
+        Column("instance_type", TEXT, "instance type", nullable=True),
+        Column("zone", TEXT, "zone", nullable=True),
+        Column("ready", FLAG, "Ready condition; NA when the node has none", nullable=True),
+        Column("schedulable", FLAG, "false when cordoned"),
+        Column("virtual", FLAG, "virtual-kubelet and Fargate nodes"),
+        Column("unusable", TEXT, "why ordinary pods cannot use its room: not ready, cordoned, tainted; NA when they can", nullable=True),
+        Column("pod_count", INTEGER, "bound pods", "count"),
+        Column("allocatable_pod_count", INTEGER, "pods that the node takes", "count", nullable=True),
+        Column("allocatable_cpu_nanocores", INTEGER, "what pods may use", "nanocores", nullable=True),
+        Column("requests_cpu_nanocores", INTEGER, "effective requests of bound pods", "nanocores"),
+        Column("usage_cpu_nanocores", INTEGER, "usage of measured bound pods; NA when none was measured", "nanocores", nullable=True),
+        Column("machine_usage_cpu_nanocores", INTEGER, "usage of the whole machine", "nanocores", nullable=True),
+        Column("allocatable_memory_bytes", INTEGER, "what pods may use", "bytes", nullable=True),
+        Column("requests_memory_bytes", INTEGER, "effective requests of bound pods", "bytes"),
+        Column("usage_memory_bytes", INTEGER, "usage of measured bound pods; NA when none was measured", "bytes", nullable=True),
+        Column("machine_usage_memory_bytes", INTEGER, "usage of the whole machine", "bytes", nullable=True),
+    ),
+)
+
+PROFILE_PODS = Schema(
+    "profile_pods",
+    "one row for each pod of a profile, largest memory first, unmeasured pods last",
+    ("namespace", "pod"),
+    (
+        Column("namespace", TEXT, "namespace of the pod"),
+        Column("pod", TEXT, "name of the pod"),
+        Column("workload_kind", TEXT, "kind of the top owner"),
+        Column("workload", TEXT, "top owner, or for a JupyterHub user pod the user's image decoded from its name"),
+        Column("image", TEXT, "image of the first container", nullable=True),
+        Column("node", TEXT, "node that the pod is bound to", nullable=True),
+        Column("usage_memory_bytes", INTEGER, "usage; NA when not measured", "bytes", nullable=True),
+        Column("usage_cpu_nanocores", INTEGER, "usage; NA when not measured", "nanocores", nullable=True),
+        Column("limits_memory_bytes", INTEGER, "effective memory limit; NA when a container has none", "bytes", nullable=True),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Totals:
+    """The cluster in numbers: report.json's `totals`. Physical nodes that were listed, and the pods bound to them."""
+
+    node_count: int | None
+    ready_node_count: int | None
+    pod_count_by_phase: Mapping[str, int]
+    bound_pod_count: int | None
+    allocatable_pod_count: int | None
+    capacity_cpu_nanocores: int | None
+    allocatable_cpu_nanocores: int | None
+    requests_cpu_nanocores: int | None
+    limits_cpu_nanocores: int | None
+    usage_cpu_nanocores: int | None
+    machine_usage_cpu_nanocores: int | None
+    capacity_memory_bytes: int | None
+    allocatable_memory_bytes: int | None
+    requests_memory_bytes: int | None
+    limits_memory_bytes: int | None
+    usage_memory_bytes: int | None
+    machine_usage_memory_bytes: int | None
+    measured_pod_count: int
+    measured_node_count: int
+    pending_pod_count: int
+    gated_pod_count: int
+    unknown_node_pod_count: int
+    virtual_node_count: int
+
+
+@dataclass(frozen=True)
+class Unusable:
+    """Room on nodes of a pool that ordinary pods cannot use, for one reason."""
+
+    reason: str
+    node_count: int
+    headroom_cpu_nanocores: int | None
+    headroom_memory_bytes: int | None
+    headroom_pod_count: int | None
+
+
+@dataclass(frozen=True)
+class Pool:
+    """One node pool. Headroom is what ordinary pods can still request; `binding_resource` is the one most requested.
+
+    `binding_resource` is "cpu", "memory" or "pods": the largest requests / allocatable over the usable nodes.
+    """
+
+    name: str
+    node_count: int
+    bound_pod_count: int
+    allocatable_pod_count: int | None
+    headroom_pod_count: int | None
+    allocatable_cpu_nanocores: int | None
+    requests_cpu_nanocores: int
+    usage_cpu_nanocores: int | None
+    headroom_cpu_nanocores: int | None
+    allocatable_memory_bytes: int | None
+    requests_memory_bytes: int
+    usage_memory_bytes: int | None
+    headroom_memory_bytes: int | None
+    unusable: tuple[Unusable, ...]
+    binding_resource: str | None
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """Usage of the measured pods of a profile in one resource (bytes or nanocores).
+
+    `quantiles` are pairs (q, value) by linear interpolation; `over` pairs (threshold, pods strictly above it).
+    `values` is sorted ascending: the charts draw it. All empty or None when no pod was measured.
+    """
+
+    values: tuple[int, ...]
+    mean: float | None
+    quantiles: tuple[tuple[float, float], ...]
+    over: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class NodePlan:
+    """What a node of `pods_per_node` pods needs when each pod needs what `quantile` says (None: the mean)."""
+
+    quantile: float | None
+    memory_bytes_per_pod: float
+    cpu_nanocores_per_pod: float
+    memory_bytes_per_node: float
+    cpu_nanocores_per_node: float
+
+
+@dataclass(frozen=True)
+class Outliers:
+    """The safety factor: memory that a node needs when h of its pods sit at their limit and the rest are typical.
+
+    `memory_needed_bytes[h]` is h * limit + (pods_per_node - h) * typical, for h = 0..20 (or pods_per_node, if fewer).
+    """
+
+    typical_quantile: float
+    typical_memory_bytes: float
+    memory_limit_bytes: int
+    limit_source: str
+    memory_needed_bytes: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Flavor:
+    """A node shape one can buy. `pod_limit` None: unknown."""
+
+    name: str
+    provider: str | None
+    cpu_nanocores: int
+    memory_bytes: int
+    gpu_count: int
+    gpu_product: str | None
+    architecture: str
+    pod_limit: int | None
+
+
+@dataclass(frozen=True)
+class FlavorFit:
+    """How a profile fits a flavor. Ratios are of measured pods and of the nominal size; None: unknown.
+
+    `allocatable_*` and `pod_limit` come from nodes of that instance type in the cluster (the smallest of them);
+    `daemonset_*` is what DaemonSet pods use on such a node.
+    """
+
+    flavor: Flavor
+    in_cluster_node_count: int
+    allocatable_cpu_nanocores: int | None
+    allocatable_memory_bytes: int | None
+    pod_limit: int | None
+    daemonset_pod_count: int | None
+    cpu_fit_ratio: float | None
+    memory_fit_ratio: float | None
+    outliers_tolerated: int | None
+    memory_overrun_probability: float | None
+    cpu_overrun_probability: float | None
+    node_count: int | None
+    monthly_cost: float | None
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """The flavor to take and why, in words and numbers."""
+
+    flavor: str
+    reasons: tuple[Message, ...]
+
+
+@dataclass(frozen=True)
+class ProfilePlan:
+    """The plan for one set of pods.
+
+    `pods` has the schema PROFILE_PODS. `recommended` is None when no flavor can be recommended; then
+    `refusal` says why.
+    """
+
+    name: str
+    title: str
+    namespace: str | None
+    selector: str
+    pods_per_node: int
+    pods_per_node_reason: str
+    pod_count: int
+    measured_pod_count: int
+    pods: pd.DataFrame
+    memory: Distribution
+    cpu: Distribution
+    average_plan: NodePlan | None
+    quantile_plans: tuple[NodePlan, ...]
+    outliers: Outliers | None
+    flavors: tuple[FlavorFit, ...]
+    recommended: Recommendation | None
+    refusal: Message | None
+
+
+@dataclass(frozen=True)
+class CapacityPlan:
+    """Everything that the plan says. `nodes` has the schema NODE_CAPACITY."""
+
+    totals: Totals
+    nodes: pd.DataFrame
+    pools: tuple[Pool, ...]
+    profiles: tuple[ProfilePlan, ...]
+    findings: tuple[Finding, ...]

@@ -1,0 +1,1 @@
+"""Turns assessments into one document a person can read."""

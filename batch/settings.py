@@ -1,0 +1,367 @@
+"""Every setting, frozen, with unit, default and reason.
+
+A setting comes from, strongest first: option, environment (`NIGHTCAP_` prefix, `__` between levels), the YAML file
+of `--config`, default. An unknown key anywhere is an error that names it and the nearest known key.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+import yaml
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
+
+from batch.errors import SettingsError
+
+PREFIX = "NIGHTCAP_"
+MIB = 1024**2
+
+
+def _split(value: object) -> object:
+    """Read "a,b" as a list: an environment variable has no other way to say it."""
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
+Strings = Annotated[tuple[str, ...], BeforeValidator(_split)]
+Numbers = Annotated[tuple[int, ...], BeforeValidator(_split)]
+Ratio = Annotated[float, Field(ge=0, le=1)]
+
+
+def setting(default: Any, meaning: str, unit: str = "", **limits: Any) -> Any:
+    """Declare a setting with its default, meaning (which includes the reason) and unit."""
+    return Field(default=default, description=meaning, json_schema_extra={"unit": unit}, **limits)
+
+
+class _Group(BaseModel):
+    """A group of settings: frozen, and strict about names."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+class ClusterSettings(_Group):
+    """Which cluster, and how much of it."""
+
+    name: str | None = setting(
+        None,
+        "Name in the report and in the output path. Default: the kubeconfig context, or the dump folder's name. Required inside a cluster, which does not know its own name.",
+    )
+    context: str | None = setting(None, "kubeconfig context to use outside a cluster. Default: the current one.")
+    namespaces: Strings = setting(
+        (), "Namespaces to read; none means all. With namespaces, rights on nodes are not needed and node figures may be unknown."
+    )
+
+
+class RunSettings(_Group):
+    """The run itself."""
+
+    now: AwareDatetime | None = setting(
+        None, "The report's clock, ISO 8601 with a time zone. Default: the real time. Makes output repeatable."
+    )
+    deadline_seconds: float | None = setting(
+        None,
+        "Time budget of the whole run. Keep it below the Job's activeDeadlineSeconds so that the run ends by itself, with a report. Default: none.",
+        "seconds",
+        gt=0,
+    )
+    reserve_seconds: float = setting(
+        90, "Part of the budget kept for rendering and delivery; optional sources not read by then become gaps.", "seconds", ge=0
+    )
+    job_name: str | None = setting(
+        None, "Name of the Job that this pod belongs to (downward API). Part of the run id, so that a retried pod overwrites its own files."
+    )
+    job_uid: str | None = setting(None, "Uid of that Job (downward API).")
+    namespace: str | None = setting(None, "Namespace of this pod (downward API).")
+    spool_directory: Path = setting(Path("spool"), "Where artifacts are kept when a destination fails. Must be writable.")
+    termination_message_path: Path = setting(
+        Path("/dev/termination-log"), "A short result is written here when the file exists; `kubectl describe pod` shows it."
+    )
+
+
+class ApiSettings(_Group):
+    """How politely the cluster's API is read."""
+
+    page_size: int = setting(
+        500, "Objects asked for at once; the API server's own default for chunked lists in kubectl.", "count", gt=0, le=10_000
+    )
+    timeout_seconds: float = setting(60, "Longest wait for one answer.", "seconds", gt=0)
+    retry_seconds: float = setting(
+        120, "Longest time spent on repeating one list that fails for passing reasons (429, 5xx, cut connections).", "seconds", ge=0
+    )
+
+
+class UsageSettings(_Group):
+    """What counts as a measurement."""
+
+    max_age_seconds: float = setting(
+        600,
+        "A measurement older than this at the moment of the snapshot is not used: ten times metrics-server's default resolution.",
+        "seconds",
+        gt=0,
+    )
+
+
+class PoolSettings(_Group):
+    """How nodes are grouped."""
+
+    label: str | None = setting(
+        None,
+        "Node label whose value names the node pool. Default: the first of Karpenter's, EKS's, GKE's and AKS's labels that a node has, else its instance type.",
+    )
+
+
+class ProfileSettings(_Group):
+    """A set of pods to plan for."""
+
+    name: str = Field(description="Name of the profile, used in the report and in file names.", json_schema_extra={"unit": ""})
+    namespace: str | None = setting(None, "Only pods of this namespace. Default: all.")
+    selector: str = setting("", "Label selector as in kubectl (=, !=, in, notin, exists). Empty: all pods.")
+    pods_per_node: int = setting(
+        100, "Pods to plan for on each node. 100 because the kubelet's default limit is 110 and system pods need some.", "count", gt=0
+    )
+
+
+class FlavorSettings(_Group):
+    """A node shape to consider besides the catalogue's."""
+
+    name: str = Field(
+        description="Name of the flavor as the provider calls it (the node label node.kubernetes.io/instance-type).",
+        json_schema_extra={"unit": ""},
+    )
+    provider: str | None = setting(None, "aws, google or azure; empty for any other.")
+    cpu_cores: float = Field(gt=0, description="Cores of the machine.", json_schema_extra={"unit": "cores"})
+    memory_bytes: int = Field(gt=0, description="Memory of the machine.", json_schema_extra={"unit": "bytes"})
+    gpu_count: int = setting(0, "GPUs of the machine.", "count", ge=0)
+    gpu_product: str | None = setting(None, "Product name of those GPUs.")
+
+
+class PlanSettings(_Group):
+    """The capacity plan."""
+
+    profiles: tuple[ProfileSettings, ...] = setting((), "Profiles besides all running pods and, when present, JupyterHub's user pods.")
+    flavors: tuple[FlavorSettings, ...] = setting((), "Flavors besides the catalogue's.")
+    flavor_names: Strings = setting(
+        (),
+        "Names of the flavors to compare; empty: the catalogue's common shapes, the flavors that the cluster has, and those of plan.flavors.",
+    )
+    memory_thresholds_bytes: Numbers = setting(
+        (1000 * MIB, 800 * MIB, 512 * MIB, 256 * MIB, 100 * MIB), "Thresholds over which pods are counted (strictly more than).", "bytes"
+    )
+    cpu_thresholds_cores: Annotated[tuple[float, ...], BeforeValidator(_split)] = setting(
+        (0.1,), "Thresholds over which pods are counted (strictly more than).", "cores"
+    )
+    typical_quantile: Ratio = setting(
+        0.9, "The quantile of use that stands for a typical pod where some pods are outliers at their limit.", "ratio"
+    )
+    memory_limit_bytes: int | None = setting(
+        None, "Memory limit of an outlier. Default: the commonest limit among pods whose containers all have one.", "bytes", gt=0
+    )
+    overrun_probability_max: Ratio = setting(
+        0.01,
+        "A flavor is recommended only when the chance that its pods need more than it has is at most this, for memory and for CPU.",
+        "ratio",
+    )
+
+
+class ReportSettings(_Group):
+    """The document."""
+
+    formats: Annotated[tuple[Literal["pdf", "html", "json"], ...], BeforeValidator(_split)] = setting(
+        ("pdf", "html", "json"), "What to make; report.json and the tables are always made."
+    )
+    top_rows: int = setting(20, "Rows of a table in the PDF; everything is in the CSV files.", "count", gt=0, le=500)
+    pdf_timeout_seconds: float = setting(
+        240, "Longest time for making the PDF; afterwards the other formats are delivered without it.", "seconds", gt=0
+    )
+    pdf_memory_bytes: int | None = setting(None, "Most memory that the process making the PDF may use. Default: no limit.", "bytes", gt=0)
+
+
+class S3Settings(_Group):
+    """Access to S3-compatible storage; empty values leave boto3's own chain (environment, web identity, instance role) in charge."""
+
+    endpoint_url: str | None = setting(None, "Endpoint of the store. Default: AWS.")
+    region: str | None = setting(None, "Region of the bucket. Default: boto3's own chain.")
+    addressing: Literal["auto", "path", "virtual"] = setting(
+        "auto", "How the bucket gets into the address; stores without wildcard DNS need path."
+    )
+    access_key_id: str | None = setting(None, "Access key. Default: boto3's own chain.")
+    secret_access_key: SecretStr | None = setting(None, "Secret key.")
+    session_token: SecretStr | None = setting(None, "Session token of temporary credentials.")
+    ca_file: Path | None = setting(None, "CA certificates (PEM) of the store. Default: the system's.")
+    timeout_seconds: float = setting(60, "Longest wait for a connection or an answer.", "seconds", gt=0)
+
+
+class LogSettings(_Group):
+    """Messages on stderr."""
+
+    level: Literal["error", "warning", "info", "debug"] = setting("info", "Least severe message that is written.")
+    format: Literal["text", "json"] = setting("text", "json writes one object a line, for log collectors.")
+
+
+class Settings(_Group):
+    """All settings."""
+
+    source: str = setting("cluster", "What is read: cluster, sample, dump:DIR or snapshot:URL.")
+    outputs: Strings = setting((), "Where the report goes: folders, file: or s3:// URLs. Required inside a cluster; ./out elsewhere.")
+    cluster: ClusterSettings = ClusterSettings()
+    run: RunSettings = RunSettings()
+    api: ApiSettings = ApiSettings()
+    usage: UsageSettings = UsageSettings()
+    pools: PoolSettings = PoolSettings()
+    plan: PlanSettings = PlanSettings()
+    report: ReportSettings = ReportSettings()
+    s3: S3Settings = S3Settings()
+    log: LogSettings = LogSettings()
+
+
+def load(options: Mapping[str, object], environment: Mapping[str, str], config: Path | None) -> Settings:
+    """Merge options (keys like "cluster.name"), environment and file into one Settings.
+
+    Raises SettingsError for an unreadable file, an unknown key or a value of the wrong type.
+    """
+    merged: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    for origin, tree in (
+        (f"file {config}", _read_file(config)),
+        ("environment", _from_environment(environment)),
+        ("option", _from_options(options)),
+    ):
+        _check_names(tree, Settings, origin, ())
+        _merge(merged, tree, origin, origins, ())
+    try:
+        return Settings.model_validate(merged)
+    except ValidationError as error:
+        raise _wrong_value(error, origins) from error
+
+
+def environment_name(path: tuple[str, ...]) -> str:
+    """Name of the environment variable of a setting."""
+    return PREFIX + "__".join(path).upper()
+
+
+def leaves(model: type[BaseModel] = Settings, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield (path, pydantic field) of every single setting, in order of declaration."""
+    for name, info in model.model_fields.items():
+        if isinstance(info.annotation, type) and issubclass(info.annotation, BaseModel):
+            yield from leaves(info.annotation, (*path, name))
+        else:
+            yield (*path, name), info
+
+
+def _read_file(config: Path | None) -> dict[str, Any]:
+    if config is None:
+        return {}
+    attempted = f"read the settings file {config}"
+    try:
+        tree = yaml.safe_load(config.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SettingsError(
+            "config-unreadable", attempted=attempted, why=error.strerror or str(error), remedy="Check the path given to --config."
+        ) from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise SettingsError(
+            "config-not-yaml", attempted=attempted, why=" ".join(str(error).split()), remedy="Correct the YAML at that place."
+        ) from error
+    if tree is None:
+        return {}
+    if not isinstance(tree, dict):
+        raise SettingsError(
+            "config-not-yaml",
+            attempted=attempted,
+            why="it is not a mapping of setting names",
+            remedy="See docs/settings.md for an example.",
+        )
+    return tree
+
+
+def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
+    tree: dict[str, Any] = {}
+    for name, text in sorted(environment.items()):
+        if name.startswith(PREFIX):
+            value: object = yaml.safe_load(text) if text[:1] in ("[", "{") else text
+            _put(tree, tuple(name.removeprefix(PREFIX).lower().split("__")), value)
+    return tree
+
+
+def _from_options(options: Mapping[str, object]) -> dict[str, Any]:
+    tree: dict[str, Any] = {}
+    for name, value in options.items():
+        if value not in (None, ()):
+            _put(tree, tuple(name.split(".")), value)
+    return tree
+
+
+def _put(tree: dict[str, Any], path: tuple[str, ...], value: object) -> None:
+    for part in path[:-1]:
+        tree = tree.setdefault(part, {})
+    tree[path[-1]] = value
+
+
+def _merge(target: dict[str, Any], tree: Mapping[str, Any], origin: str, origins: dict[str, str], path: tuple[str, ...]) -> None:
+    for name, value in tree.items():
+        here = (*path, name)
+        if isinstance(value, dict):
+            _merge(target.setdefault(name, {}), value, origin, origins, here)
+        else:
+            target[name] = value
+            origins[".".join(here)] = origin
+
+
+def _check_names(tree: object, model: type[BaseModel], origin: str, path: tuple[str, ...]) -> None:
+    """Raise for the first key that `model` does not have, with the nearest one that it has."""
+    if not isinstance(tree, Mapping):
+        dotted = ".".join(path)
+        raise SettingsError(
+            "settings-value",
+            attempted=f"use {dotted} from the {origin}",
+            why=f"{dotted} is a group of settings, not a value",
+            remedy=f"Known there: {', '.join(sorted(model.model_fields))}.",
+        )
+    for name, value in tree.items():
+        if name not in model.model_fields:
+            _refuse_name(".".join((*path, str(name))), origin)
+        inner = _group_of(model.model_fields[name].annotation)
+        if inner is None:
+            continue
+        for item in value if isinstance(value, list) else [value]:
+            _check_names(item, inner, origin, (*path, name))
+
+
+def _refuse_name(dotted: str, origin: str) -> None:
+    known = [".".join(path) for path, _ in leaves()]
+    near = difflib.get_close_matches(dotted, known, n=1, cutoff=0.0)[0]
+    shown = environment_name(tuple(dotted.split("."))) if origin == "environment" else dotted
+    nearest = environment_name(tuple(near.split("."))) if origin == "environment" else near
+    raise SettingsError(
+        "settings-unknown-key",
+        attempted=f"use {shown} from the {origin}",
+        why="there is no such setting",
+        remedy=f"The nearest one is {nearest}; `python -m batch settings` lists all.",
+    )
+
+
+def _group_of(annotation: Any) -> type[BaseModel] | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    if get_origin(annotation) in (tuple, Union, UnionType, Annotated):
+        return next((group for arg in get_args(annotation) if (group := _group_of(arg))), None)
+    return None
+
+
+def _wrong_value(error: ValidationError, origins: Mapping[str, str]) -> SettingsError:
+    first = error.errors()[0]
+    dotted = ".".join(str(part) for part in first["loc"])
+    origin = next((where for name, where in origins.items() if dotted.startswith(name)), "settings")
+    return SettingsError(
+        "settings-value",
+        attempted=f"use {dotted} from the {origin}",
+        why=first["msg"][:1].lower() + first["msg"][1:],
+        remedy="`python -m batch settings` shows its type and unit.",
+    )
+
+
+__all__ = ["ClusterSettings", "FlavorSettings", "ProfileSettings", "Settings", "datetime", "environment_name", "leaves", "load"]

@@ -1,0 +1,1 @@
+"""What was true at one moment: typed tables, saved and loaded."""

@@ -1,0 +1,74 @@
+"""Schema and Column: name, key, dtype, unit, meaning and nullability of a table, and the check that a frame has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+
+INTEGER = pa.int64()
+TEXT = pa.string()
+FLAG = pa.bool_()
+INSTANT = pa.timestamp("us", tz="UTC")
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column. `unit` is "" for text and flags; a column that is not nullable never holds NA."""
+
+    name: str
+    type: pa.DataType
+    meaning: str
+    unit: str = ""
+    nullable: bool = False
+
+
+@dataclass(frozen=True)
+class Schema:
+    """One table: its columns in order and the columns that identify a row."""
+
+    name: str
+    meaning: str
+    key: tuple[str, ...]
+    columns: tuple[Column, ...]
+
+    @property
+    def arrow(self) -> pa.Schema:
+        """The pyarrow schema that the Parquet file has."""
+        return pa.schema([pa.field(c.name, c.type, nullable=c.nullable) for c in self.columns])
+
+    def frame(self, rows: Iterable[Sequence[Any]]) -> pd.DataFrame:
+        """Build a checked DataFrame from row tuples in column order; no rows give an empty table of the right shape."""
+        by_column = list(zip(*rows, strict=True)) or [()] * len(self.columns)
+        return self.from_columns({c.name: values for c, values in zip(self.columns, by_column, strict=True)})
+
+    def from_columns(self, values: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
+        """Build a checked DataFrame from one sequence a column (None is NA)."""
+        arrays = [pa.array(values[c.name], type=c.type, from_pandas=True) for c in self.columns]
+        return self.from_arrow(pa.Table.from_arrays(arrays, schema=self.arrow))
+
+    def from_arrow(self, table: pa.Table) -> pd.DataFrame:
+        """Take over an Arrow table, with Arrow-backed dtypes so that missing stays missing and integers stay integers."""
+        frame: pd.DataFrame = table.select([c.name for c in self.columns]).cast(self.arrow).to_pandas(types_mapper=pd.ArrowDtype)
+        self.check(frame)
+        return frame
+
+    def to_arrow(self, frame: pd.DataFrame) -> pa.Table:
+        """Give the frame as an Arrow table without pandas' metadata, so that equal frames give equal bytes."""
+        return pa.Table.from_pandas(frame, schema=self.arrow, preserve_index=False).replace_schema_metadata(None)
+
+    def check(self, frame: pd.DataFrame) -> None:
+        """Raise ValueError when the frame has other columns or types, NA where none may be, or a key twice."""
+        expected = {c.name: pd.ArrowDtype(c.type) for c in self.columns}
+        found = dict(frame.dtypes.items())
+        if list(found) != list(expected) or found != expected:
+            raise ValueError(f"table {self.name}: columns {found} are not {expected}")
+        for column in self.columns:
+            if not column.nullable and frame[column.name].isna().any():
+                raise ValueError(f"table {self.name}: {column.name} is missing in {int(frame[column.name].isna().sum())} rows")
+        if frame.duplicated(list(self.key)).any():
+            twice = frame.loc[frame.duplicated(list(self.key)), list(self.key)].iloc[0].to_dict()
+            raise ValueError(f"table {self.name}: {twice} stands there twice")

@@ -1,0 +1,246 @@
+"""Every table of a snapshot. docs/schemas.md is generated from this module."""
+
+from __future__ import annotations
+
+from batch.snapshot.schema import FLAG, INSTANT, INTEGER, TEXT, Column, Schema
+
+FORMAT_VERSION = 1
+"""Version of the tables below; raised when a reader of an older snapshot would misread a newer one."""
+
+
+def _node() -> Column:
+    return Column("node", TEXT, "name of the node")
+
+
+def _pod() -> tuple[Column, Column]:
+    return Column("namespace", TEXT, "namespace of the pod"), Column("pod", TEXT, "name of the pod")
+
+
+NODES = Schema(
+    "nodes",
+    "one row for each Node object",
+    ("node",),
+    (
+        _node(),
+        Column("uid", TEXT, "metadata.uid", nullable=True),
+        Column("created_at", INSTANT, "metadata.creationTimestamp", nullable=True),
+        Column("instance_type", TEXT, "label node.kubernetes.io/instance-type, else its beta form", nullable=True),
+        Column("zone", TEXT, "label topology.kubernetes.io/zone, else its beta form", nullable=True),
+        Column("provider", TEXT, "scheme of spec.providerID: aws, gce, azure, …", nullable=True),
+        Column("architecture", TEXT, "status.nodeInfo.architecture", nullable=True),
+        Column("kubelet_version", TEXT, "status.nodeInfo.kubeletVersion", nullable=True),
+        Column("os_image", TEXT, "status.nodeInfo.osImage", nullable=True),
+        Column("kernel_version", TEXT, "status.nodeInfo.kernelVersion", nullable=True),
+        Column("container_runtime", TEXT, "status.nodeInfo.containerRuntimeVersion", nullable=True),
+        Column("ready", FLAG, "whether the Ready condition has status True; NA when the node has no Ready condition", nullable=True),
+        Column("schedulable", FLAG, "false when spec.unschedulable (cordoned)"),
+        Column("virtual", FLAG, "true for virtual-kubelet and Fargate nodes, whose size is not a machine's"),
+        Column("capacity_cpu_nanocores", INTEGER, "hardware of the node", "nanocores", nullable=True),
+        Column("capacity_memory_bytes", INTEGER, "hardware of the node", "bytes", nullable=True),
+        Column("allocatable_cpu_nanocores", INTEGER, "what pods may use; capacity where the node does not say", "nanocores", nullable=True),
+        Column("allocatable_memory_bytes", INTEGER, "what pods may use; capacity where the node does not say", "bytes", nullable=True),
+        Column("allocatable_pod_count", INTEGER, "pods that the node takes", "count", nullable=True),
+    ),
+)
+
+NODE_LABELS = Schema(
+    "node_labels",
+    "one row for each label of a node",
+    ("node", "label"),
+    (_node(), Column("label", TEXT, "key of the label"), Column("value", TEXT, "value of the label")),
+)
+
+NODE_TAINTS = Schema(
+    "node_taints",
+    "one row for each taint of a node",
+    ("node", "taint", "effect"),
+    (
+        _node(),
+        Column("taint", TEXT, "key of the taint"),
+        Column("effect", TEXT, "NoSchedule, PreferNoSchedule or NoExecute"),
+        Column("value", TEXT, "value of the taint", nullable=True),
+    ),
+)
+
+NODE_CONDITIONS = Schema(
+    "node_conditions",
+    "one row for each condition type of a node, unknown types included",
+    ("node", "condition"),
+    (
+        _node(),
+        Column("condition", TEXT, "type of the condition"),
+        Column("status", TEXT, "True, False or Unknown", nullable=True),
+        Column("reason", TEXT, "reason of the condition", nullable=True),
+    ),
+)
+
+NODE_RESOURCES = Schema(
+    "node_resources",
+    "one row for each resource of a node but cpu, memory and pods: extended resources, huge pages, ephemeral storage",
+    ("node", "resource"),
+    (
+        _node(),
+        Column("resource", TEXT, "name of the resource"),
+        Column("capacity_count", INTEGER, "status.capacity; bytes for storage and huge pages", "count", nullable=True),
+        Column("allocatable_count", INTEGER, "status.allocatable; bytes for storage and huge pages", "count", nullable=True),
+    ),
+)
+
+NODE_IMAGES = Schema(
+    "node_images",
+    "one row for each image on a node; kubelets report 50 by default",
+    ("node", "image"),
+    (
+        _node(),
+        Column("image", TEXT, "a name of the image, with tag where it has one; <none> for an image without a name"),
+        Column("size_bytes", INTEGER, "size of the image", "bytes"),
+    ),
+)
+
+NODE_USAGE = Schema(
+    "node_usage",
+    "one row for each NodeMetrics: use of the whole machine, system daemons included",
+    ("node", "measured_at"),
+    (
+        _node(),
+        Column("measured_at", INSTANT, "end of the measured window"),
+        Column("window_seconds", INTEGER, "length of the measured window", "seconds", nullable=True),
+        Column("machine_usage_cpu_nanocores", INTEGER, "CPU used", "nanocores", nullable=True),
+        Column("machine_usage_memory_bytes", INTEGER, "working set", "bytes", nullable=True),
+    ),
+)
+
+PODS = Schema(
+    "pods",
+    "one row for each Pod object",
+    ("namespace", "pod"),
+    (
+        *_pod(),
+        Column("uid", TEXT, "metadata.uid", nullable=True),
+        Column("node", TEXT, "spec.nodeName; NA when not bound", nullable=True),
+        Column("phase", TEXT, "status.phase; Unknown where it is missing"),
+        Column("created_at", INSTANT, "metadata.creationTimestamp", nullable=True),
+        Column("started_at", INSTANT, "status.startTime", nullable=True),
+        Column("deleted_at", INSTANT, "metadata.deletionTimestamp: the pod is terminating", nullable=True),
+        Column("owner_kind", TEXT, "kind of the controlling owner", nullable=True),
+        Column("owner_name", TEXT, "name of the controlling owner", nullable=True),
+        Column("owner_uid", TEXT, "uid of the controlling owner", nullable=True),
+        Column("workload_kind", TEXT, "kind of the top owner (Deployment rather than ReplicaSet); Pod without an owner"),
+        Column("workload", TEXT, "name of the top owner, or of the pod itself"),
+        Column("priority", INTEGER, "spec.priority", nullable=True),
+        Column("qos_class", TEXT, "status.qosClass", nullable=True),
+        Column("nominated_node", TEXT, "status.nominatedNodeName", nullable=True),
+        Column("gated", FLAG, "true when scheduling gates hold the pod back"),
+        Column("unschedulable_reason", TEXT, "message of PodScheduled=False", nullable=True),
+        Column("image", TEXT, "image of the first container", nullable=True),
+        Column("container_count", INTEGER, "containers that run side by side: app containers and sidecars", "count"),
+        Column("label_set", INTEGER, "number of the pod's set of labels in table label_sets", "number"),
+        Column(
+            "requests_cpu_nanocores",
+            INTEGER,
+            "effective requests, as the scheduler counts them; NA where a value is not a quantity",
+            "nanocores",
+            nullable=True,
+        ),
+        Column(
+            "requests_memory_bytes",
+            INTEGER,
+            "effective requests, as the scheduler counts them; NA where a value is not a quantity",
+            "bytes",
+            nullable=True,
+        ),
+        Column(
+            "limits_cpu_nanocores",
+            INTEGER,
+            "effective limits of the containers that have one; NA when none has",
+            "nanocores",
+            nullable=True,
+        ),
+        Column(
+            "limits_memory_bytes", INTEGER, "effective limits of the containers that have one; NA when none has", "bytes", nullable=True
+        ),
+        Column("cpu_limited", FLAG, "whether every container that runs side by side has a CPU limit"),
+        Column("memory_limited", FLAG, "whether every container that runs side by side has a memory limit"),
+    ),
+)
+
+POD_RESOURCES = Schema(
+    "pod_resources",
+    "one row for each resource that a pod requests beside cpu and memory",
+    ("namespace", "pod", "resource"),
+    (*_pod(), Column("resource", TEXT, "name of the resource"), Column("requests_count", INTEGER, "effective requests", "count")),
+)
+
+LABEL_SETS = Schema(
+    "label_sets",
+    "one row for each label of each distinct set of pod labels: most pods share their labels with others",
+    ("label_set", "label"),
+    (
+        Column("label_set", INTEGER, "number of the set", "number"),
+        Column("label", TEXT, "key of the label"),
+        Column("value", TEXT, "value of the label"),
+    ),
+)
+
+CONTAINERS = Schema(
+    "containers",
+    "one row for each container of a pod",
+    ("namespace", "pod", "container"),
+    (
+        *_pod(),
+        Column("container", TEXT, "name of the container"),
+        Column("kind", TEXT, "app, sidecar (restartable init container) or init"),
+        Column("image", TEXT, "image of the container", nullable=True),
+        Column("requests_cpu_nanocores", INTEGER, "resources.requests, else limits", "nanocores", nullable=True),
+        Column("requests_memory_bytes", INTEGER, "resources.requests, else limits", "bytes", nullable=True),
+        Column("limits_cpu_nanocores", INTEGER, "resources.limits", "nanocores", nullable=True),
+        Column("limits_memory_bytes", INTEGER, "resources.limits", "bytes", nullable=True),
+        Column("restart_count", INTEGER, "status.containerStatuses.restartCount", "count", nullable=True),
+    ),
+)
+
+CONTAINER_USAGE = Schema(
+    "container_usage",
+    "one row for each container in a PodMetrics",
+    ("namespace", "pod", "container", "measured_at"),
+    (
+        *_pod(),
+        Column("container", TEXT, "name of the container"),
+        Column("measured_at", INSTANT, "end of the measured window"),
+        Column("window_seconds", INTEGER, "length of the measured window", "seconds", nullable=True),
+        Column("usage_cpu_nanocores", INTEGER, "CPU used", "nanocores", nullable=True),
+        Column("usage_memory_bytes", INTEGER, "working set", "bytes", nullable=True),
+    ),
+)
+
+REJECTS = Schema(
+    "rejects",
+    "one row for each object or value that could not be read; everything else of the run goes on without it",
+    ("number",),
+    (
+        Column("number", INTEGER, "order in which they were met", "number"),
+        Column("object", TEXT, "kind, namespace and name of the object"),
+        Column("field", TEXT, "field that held the value"),
+        Column("value", TEXT, "the value, shortened to 100 characters"),
+        Column("reason", TEXT, "why it was refused"),
+    ),
+)
+
+SCHEMAS = {
+    schema.name: schema
+    for schema in (
+        NODES,
+        NODE_LABELS,
+        NODE_TAINTS,
+        NODE_CONDITIONS,
+        NODE_RESOURCES,
+        NODE_IMAGES,
+        NODE_USAGE,
+        PODS,
+        POD_RESOURCES,
+        LABEL_SETS,
+        CONTAINERS,
+        CONTAINER_USAGE,
+        REJECTS,
+    )
+}
