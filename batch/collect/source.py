@@ -50,6 +50,10 @@ class SourceError(Exception):
         super().__init__(f"{FILE_NAMES.get(kind, kind.name)}: {reason}")
 
 
+class ListExpired(SourceError):
+    """The continue token of a list expired in mid-list: what was read so far is worthless and the list must be begun again."""
+
+
 class Source(Protocol):
     """Something that can list kinds."""
 

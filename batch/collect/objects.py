@@ -1,0 +1,243 @@
+"""The fields of API objects that are used, decoded straight from bytes.
+
+Everything else (managedFields, environment variables, annotations, volumes) is skipped by the decoder and never held.
+Go writes an empty list as null where it was never filled, so every list and map may be None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+Quantities = dict[str, Any]
+"""Resource name to whatever stands there: a string in a real answer, a number in a hand-made one."""
+
+
+class Object(msgspec.Struct, rename="camel", gc=False):
+    """Base of everything below: camelCase in JSON, unknown fields ignored.
+
+    Without garbage-collector tracking: the objects hold no cycles, and tracking cost two thirds of the decoding time.
+    """
+
+
+class OwnerReference(Object):
+    """metadata.ownerReferences[]."""
+
+    kind: str = ""
+    name: str = ""
+    uid: str | None = None
+    controller: bool | None = None
+
+
+class Metadata(Object):
+    """Metadata of any object."""
+
+    name: str | None = None
+    namespace: str | None = None
+    uid: str | None = None
+    creation_timestamp: str | None = None
+    deletion_timestamp: str | None = None
+    labels: dict[str, str] | None = None
+    owner_references: list[OwnerReference] | None = None
+
+
+class Condition(Object):
+    """status.conditions[] of nodes and pods."""
+
+    type: str = ""
+    status: str | None = None
+    reason: str | None = None
+    message: str | None = None
+
+
+class Taint(Object):
+    """spec.taints[] of a node."""
+
+    key: str = ""
+    effect: str = ""
+    value: str | None = None
+
+
+class Image(Object):
+    """status.images[] of a node; containerd lists images without names."""
+
+    names: list[str] | None = None
+    size_bytes: int | None = None
+
+
+class NodeInfo(Object):
+    """status.nodeInfo."""
+
+    architecture: str | None = None
+    kubelet_version: str | None = None
+    os_image: str | None = None
+    kernel_version: str | None = None
+    container_runtime_version: str | None = None
+
+
+class NodeSpec(Object):
+    """Spec of a node."""
+
+    unschedulable: bool | None = None
+    taints: list[Taint] | None = None
+    provider_id: str | None = msgspec.field(default=None, name="providerID")
+
+
+class NodeStatus(Object):
+    """Status of a node."""
+
+    capacity: Quantities | None = None
+    allocatable: Quantities | None = None
+    conditions: list[Condition] | None = None
+    images: list[Image] | None = None
+    node_info: NodeInfo | None = None
+
+
+class Node(Object):
+    """A node."""
+
+    metadata: Metadata
+    spec: NodeSpec | None = None
+    status: NodeStatus | None = None
+
+
+class Resources(Object):
+    """resources of a container, of its status, or of a pod."""
+
+    requests: Quantities | None = None
+    limits: Quantities | None = None
+
+
+class Container(Object):
+    """spec.containers[] and spec.initContainers[]."""
+
+    name: str = ""
+    image: str | None = None
+    resources: Resources | None = None
+    restart_policy: str | None = None
+
+
+class SchedulingGate(Object):
+    """spec.schedulingGates[]."""
+
+    name: str = ""
+
+
+class PodSpec(Object):
+    """Spec of a pod."""
+
+    node_name: str | None = None
+    containers: list[Container] | None = None
+    init_containers: list[Container] | None = None
+    overhead: Quantities | None = None
+    resources: Resources | None = None
+    priority: int | None = None
+    scheduling_gates: list[SchedulingGate] | None = None
+
+
+class ContainerStatus(Object):
+    """status.containerStatuses[] and status.initContainerStatuses[]."""
+
+    name: str = ""
+    restart_count: int | None = None
+    allocated_resources: Quantities | None = None
+    resources: Resources | None = None
+
+
+class PodStatus(Object):
+    """Status of a pod."""
+
+    phase: str | None = None
+    start_time: str | None = None
+    qos_class: str | None = None
+    nominated_node_name: str | None = None
+    conditions: list[Condition] | None = None
+    container_statuses: list[ContainerStatus] | None = None
+    init_container_statuses: list[ContainerStatus] | None = None
+
+
+class Pod(Object):
+    """A pod."""
+
+    metadata: Metadata
+    spec: PodSpec | None = None
+    status: PodStatus | None = None
+
+
+class NodeMetrics(Object):
+    """metrics.k8s.io NodeMetrics. `usage` may hold more than cpu and memory, e.g. swap."""
+
+    metadata: Metadata
+    timestamp: str | None = None
+    window: str | None = None
+    usage: Quantities | None = None
+
+
+class ContainerMetrics(Object):
+    """containers[] of a PodMetrics."""
+
+    name: str = ""
+    usage: Quantities | None = None
+
+
+class PodMetrics(Object):
+    """metrics.k8s.io PodMetrics."""
+
+    metadata: Metadata
+    timestamp: str | None = None
+    window: str | None = None
+    containers: list[ContainerMetrics] | None = None
+
+
+Item = TypeVar("Item", bound=Object)
+
+
+class _Page(msgspec.Struct, Generic[Item]):
+    items: list[Item] | None = None
+
+
+class _RawPage(msgspec.Struct):
+    items: list[msgspec.Raw] | None = None
+
+
+class NotAList(ValueError):
+    """The text is not the JSON of a Kubernetes List."""
+
+
+class Decoder(Generic[Item]):
+    """Decodes pages of one type; an object that does not fit costs only itself."""
+
+    def __init__(self, item: type[Item]) -> None:
+        self._page = msgspec.json.Decoder(_Page[item])  # type: ignore[valid-type]
+        self._item = msgspec.json.Decoder(item)
+        self._raw_page = msgspec.json.Decoder(_RawPage)
+
+    def items(self, page: bytes) -> Iterator[Item | tuple[str, str]]:
+        """Yield each item, or (its text shortened, why it does not fit). Raises NotAList."""
+        try:
+            yield from self._page.decode(page).items or []
+        except msgspec.ValidationError:
+            yield from self._one_by_one(page)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise NotAList(str(error)) from error
+
+    def _one_by_one(self, page: bytes) -> Iterator[Item | tuple[str, str]]:
+        try:
+            raw_items = self._raw_page.decode(page).items or []
+        except msgspec.ValidationError as error:
+            raise NotAList(str(error)) from error
+        for raw in raw_items:
+            try:
+                yield self._item.decode(raw)
+            except msgspec.ValidationError as error:
+                yield _name_of(raw), str(error)
+
+
+def _name_of(raw: msgspec.Raw) -> str:
+    """Name a broken object as well as it can be named."""
+    metadata = msgspec.json.decode(raw).get("metadata") if bytes(raw).lstrip().startswith(b"{") else None
+    if not isinstance(metadata, dict):
+        return "an object without a name"
+    return "/".join(str(metadata[key]) for key in ("namespace", "name") if metadata.get(key)) or "an object without a name"

@@ -1,0 +1,49 @@
+"""Rejects: the list of objects and values that could not be read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from batch.collect.quantity import QuantityError, read_amount
+from batch.snapshot.schemas import REJECTS
+
+_LONGEST_VALUE = 100
+
+
+class Rejects:
+    """Collects what was refused, so that the run goes on and nothing is lost silently."""
+
+    def __init__(self) -> None:
+        self._rows: list[tuple[int, str, str, str, str]] = []
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def add(self, thing: str, field: str, value: object, reason: str) -> None:
+        """Note one refused value with the object that it belongs to."""
+        self._rows.append((len(self._rows) + 1, thing, field, str(value)[:_LONGEST_VALUE], reason))
+
+    def amounts(self, quantities: Mapping[str, object] | None, thing: str, field: str) -> dict[str, int | None]:
+        """Read a map of quantities by resource; a refused one is noted and is None."""
+        amounts: dict[str, int | None] = {}
+        for resource, value in (quantities or {}).items():
+            try:
+                amounts[resource] = read_amount(resource, value)
+            except QuantityError as error:
+                self.add(thing, f"{field}.{resource}", value, str(error))
+                amounts[resource] = None
+            except TypeError:  # a list or a map where a quantity should be
+                self.add(thing, f"{field}.{resource}", value, "not a quantity")
+                amounts[resource] = None
+        return amounts
+
+    def first(self) -> str:
+        """Describe the first one, for a gap."""
+        _, thing, field, value, reason = self._rows[0]
+        return f"{field} {value!r} of {thing}: {reason}"
+
+    def table(self) -> pd.DataFrame:
+        """Give all of them as table `rejects`."""
+        return REJECTS.frame(self._rows)

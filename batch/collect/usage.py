@@ -1,0 +1,92 @@
+"""PodMetrics and NodeMetrics: what was really used, and when it was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+
+import pandas as pd
+
+from batch.collect.objects import Decoder, NodeMetrics, PodMetrics
+from batch.collect.rejects import Rejects
+from batch.collect.times import read_instant, read_seconds
+from batch.snapshot.schemas import CONTAINER_USAGE, NODE_USAGE
+
+
+class PodUsageCollector:
+    """Turns PodMetrics into table container_usage."""
+
+    def __init__(self, rejects: Rejects, namespaces: Collection[str] = ()) -> None:
+        self._decoder = Decoder(PodMetrics)
+        self._rejects = rejects
+        self._namespaces = frozenset(namespaces)
+        self._rows: dict[tuple[str, str, str, datetime], tuple[object, ...]] = {}
+
+    def take(self, page: bytes) -> int:
+        """Read one page; return how many pods it held."""
+        count = 0
+        for item in self._decoder.items(page):
+            count += 1
+            if isinstance(item, tuple):
+                self._rejects.add(f"podmetrics {item[0]}", "object", "", item[1])
+            elif not self._namespaces or item.metadata.namespace in self._namespaces:
+                self._take_pod(item)
+        return count
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Give everything read so far as a table."""
+        return {"container_usage": CONTAINER_USAGE.frame(self._rows[key] for key in sorted(self._rows))}
+
+    def newest(self) -> datetime | None:
+        """Give the time of the newest measurement."""
+        return max((key[3] for key in self._rows), default=None)
+
+    def _take_pod(self, item: PodMetrics) -> None:
+        namespace, name = item.metadata.namespace or "default", item.metadata.name or ""
+        thing = f"podmetrics {namespace}/{name}"
+        measured_at = read_instant(item.timestamp)
+        if not name or measured_at is None:
+            self._rejects.add(thing, "timestamp", item.timestamp, "not a time")
+            return
+        for container in item.containers or []:
+            used = self._rejects.amounts(container.usage, f"{thing}/{container.name}", "usage")
+            key = (namespace, name, container.name, measured_at)
+            self._rows[key] = (*key, read_seconds(item.window), used.get("cpu"), used.get("memory"))
+
+
+class NodeUsageCollector:
+    """Turns NodeMetrics into table node_usage."""
+
+    def __init__(self, rejects: Rejects) -> None:
+        self._decoder = Decoder(NodeMetrics)
+        self._rejects = rejects
+        self._rows: dict[tuple[str, datetime], tuple[object, ...]] = {}
+
+    def take(self, page: bytes) -> int:
+        """Read one page; return how many nodes it held."""
+        count = 0
+        for item in self._decoder.items(page):
+            count += 1
+            if isinstance(item, tuple):
+                self._rejects.add(f"nodemetrics {item[0]}", "object", "", item[1])
+            else:
+                self._take_node(item)
+        return count
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Give everything read so far as a table."""
+        return {"node_usage": NODE_USAGE.frame(self._rows[key] for key in sorted(self._rows))}
+
+    def newest(self) -> datetime | None:
+        """Give the time of the newest measurement."""
+        return max((key[1] for key in self._rows), default=None)
+
+    def _take_node(self, item: NodeMetrics) -> None:
+        thing = f"nodemetrics {item.metadata.name}"
+        measured_at = read_instant(item.timestamp)
+        if not item.metadata.name or measured_at is None:
+            self._rejects.add(thing, "timestamp", item.timestamp, "not a time")
+            return
+        used = self._rejects.amounts(item.usage, thing, "usage")
+        key = (item.metadata.name, measured_at)
+        self._rows[key] = (*key, read_seconds(item.window), used.get("cpu"), used.get("memory"))
