@@ -58,7 +58,12 @@ def encode(snapshot: Snapshot) -> dict[str, bytes]:
 def save(snapshot: Snapshot, store: BlobStore) -> None:
     """Write a snapshot; the manifest last, so that a reader never takes half a snapshot for a whole one."""
     for key, data in encode(snapshot).items():
-        store.write(key, data, "application/json" if key == MANIFEST else "application/vnd.apache.parquet")
+        store.write(key, data, media_type(key))
+
+
+def media_type(key: str) -> str:
+    """Give the media type of a file of a snapshot."""
+    return "application/json" if key == MANIFEST else "application/vnd.apache.parquet"
 
 
 def load(store: BlobStore, where: str) -> Snapshot:

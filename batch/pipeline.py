@@ -1,0 +1,193 @@
+"""The night in one function; the only module that knows every stage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Protocol
+
+from batch import __version__
+from batch.collect.api import Cluster
+from batch.collect.assemble import Identity, assemble
+from batch.collect.dump import Dump
+from batch.collect.source import Source
+from batch.deadline import Deadline
+from batch.deliver import publish, spool
+from batch.deliver.model import Receipt
+from batch.deliver.storage import open_store
+from batch.errors import BatchError, RenderError, SettingsError
+from batch.gpu.assess import assess as assess_gpu
+from batch.plan.assess import assess as assess_plan
+from batch.report.model import Artifact, Report, Run
+from batch.settings import Settings
+from batch.snapshot import archive
+from batch.snapshot.model import Snapshot
+
+SAMPLE = Path(__file__).resolve().parent.parent / "sample" / "cluster"
+"""The small cluster shipped with the project, in the form of a dump."""
+
+
+class Progress(Protocol):
+    """Hears what the run is doing, to show it or not."""
+
+    def stage(self, name: str) -> None:
+        """Begin a stage."""
+        ...
+
+    def count(self, what: str, number: int) -> None:
+        """Tell how many objects of a kind were read so far."""
+        ...
+
+
+@dataclass(frozen=True)
+class World:
+    """What a run takes from outside: clocks, environment, and who watches. One place, so that tests and `--now` can replace it.
+
+    `now` gives aware UTC; `monotonic` seconds. `in_cluster` is whether the process runs in a pod.
+    """
+
+    now: Callable[[], datetime]
+    monotonic: Callable[[], float]
+    in_cluster: bool
+    progress: Progress
+
+
+@dataclass
+class Outcome:
+    """What became of a run. `receipts` grows while outputs are served, so that an interruption does not lose what was delivered."""
+
+    report: Report | None = None
+    receipts: list[Receipt] = field(default_factory=list)
+    failure: BatchError | None = None
+
+    @property
+    def delivered(self) -> bool:
+        """Whether at least one output has the whole report."""
+        return any(receipt.error is None for receipt in self.receipts)
+
+
+def run(settings: Settings, world: World, outcome: Outcome) -> None:
+    """Do the whole night: collect, assess, render, deliver. Fills `outcome`; raises BatchError when there is no report."""
+    outputs = chosen_outputs(settings, world)
+    started_at = world.now()
+    snapshot = take_snapshot(settings, world)
+    report = make_report(settings, world, snapshot, started_at)
+    outcome.report = report
+    world.progress.stage("deliver")
+    for receipt in publish.publish(report, outputs, settings):
+        outcome.receipts.append(receipt)
+    if any(receipt.error for receipt in outcome.receipts):
+        kept = spool.keep(report, settings.run.spool_directory)
+        outcome.failure = publish.failure(tuple(outcome.receipts), kept)
+    elif report.problem:
+        outcome.failure = RenderError(
+            "pdf-failed", attempted="make report.pdf", why=report.problem, remedy="The other files were delivered; the log has the details."
+        )
+
+
+def collect(settings: Settings, world: World, url: str) -> None:
+    """Collect only, and write the snapshot to a folder or bucket."""
+    archive.save(take_snapshot(settings, world), open_store(url, settings))
+
+
+def take_snapshot(settings: Settings, world: World) -> Snapshot:
+    """Read the source that the settings name."""
+    world.progress.stage("collect")
+    name, _, where = settings.source.partition(":")
+    if name == "snapshot" and where:
+        return archive.load(open_store(where, settings), where)
+    deadline = Deadline(settings.run.deadline_seconds, settings.run.reserve_seconds, world.monotonic, world.monotonic())
+    with _opened(settings, world, deadline) as (source, identity, taken_at, fallback):
+        return assemble(
+            source,
+            identity,
+            taken_at=taken_at,
+            fallback_taken_at=fallback,
+            deadline=deadline,
+            namespaces=settings.cluster.namespaces,
+            on_page=world.progress.count,
+        )
+
+
+def make_report(settings: Settings, world: World, snapshot: Snapshot, started_at: datetime) -> Report:
+    """Assess a snapshot and render the report."""
+    from batch.report.render import render  # noqa: PLC0415  WeasyPrint and matplotlib take a second to import; `settings` and errors need neither
+
+    world.progress.stage("assess")
+    capacity = assess_plan(snapshot, settings)
+    accelerators = assess_gpu(snapshot, settings)
+    world.progress.stage("render")
+    this_run = Run(
+        id=snapshot.run_id,
+        date=snapshot.date,
+        source=snapshot.source,
+        taken_at=snapshot.taken_at,
+        started_at=started_at,
+        finished_at=world.now(),
+        deadline_seconds=settings.run.deadline_seconds,
+        complete=snapshot.complete,
+    )
+    return render(this_run, snapshot, capacity, accelerators, settings, _snapshot_artifacts(snapshot))
+
+
+def chosen_outputs(settings: Settings, world: World) -> tuple[str, ...]:
+    """Give the outputs; ./out when none is set outside a cluster, an error inside one, where ./out would die with the pod."""
+    if settings.outputs:
+        return settings.outputs
+    if world.in_cluster:
+        raise SettingsError(
+            "outputs-missing",
+            attempted="find out where the report goes",
+            why="no output is set, and inside a cluster a folder would be lost with the pod",
+            remedy="Set outputs, e.g. NIGHTCAP_OUTPUTS=s3://bucket/prefix.",
+        )
+    return ("out",)
+
+
+_Opened = tuple[Source, Identity, datetime | None, Callable[[], datetime]]
+
+
+@contextmanager
+def _opened(settings: Settings, world: World, deadline: Deadline) -> Iterator[_Opened]:
+    """Open the source; give it with its identity, its moment (None: the newest measurement) and the moment to fall back on."""
+    name, _, where = settings.source.partition(":")
+    if settings.source == "cluster":
+        cluster = Cluster.connect(settings, deadline, version=__version__)
+        taken_at = world.now()
+        yield cluster, _live_identity(settings, cluster), taken_at, lambda: taken_at
+    elif settings.source == "sample" or (name == "dump" and where):
+        folder = SAMPLE if settings.source == "sample" else Path(where)
+        dump = Dump(folder)
+        own_name = "sample" if settings.source == "sample" else folder.resolve().name
+        shown = "sample" if settings.source == "sample" else f"dump:{own_name}"
+        yield dump, Identity(settings.cluster.name or own_name, shown), settings.run.now, dump.changed_at
+    else:
+        raise SettingsError(
+            "source-unknown",
+            attempted=f"read the source {settings.source!r}",
+            why="it is none of cluster, sample, dump:DIR, snapshot:URL",
+            remedy="Correct --source.",
+        )
+
+
+def _live_identity(settings: Settings, cluster: Cluster) -> Identity:
+    name = settings.cluster.name or cluster.context_name()
+    if not name:
+        raise SettingsError(
+            "cluster-unnamed",
+            attempted="name the cluster in the report",
+            why="cluster.name is not set, and inside a cluster nothing else tells its name",
+            remedy="Set NIGHTCAP_CLUSTER__NAME.",
+        )
+    job, uid, namespace = settings.run.job_name, settings.run.job_uid, settings.run.namespace
+    if not (job and uid):
+        return Identity(name, "cluster")
+    created_at = cluster.created_at(job, namespace) if namespace else None
+    return Identity(name, "cluster", run_id=f"{job}-{uid[:8]}", date=created_at.strftime("%Y-%m-%d") if created_at else None)
+
+
+def _snapshot_artifacts(snapshot: Snapshot) -> tuple[Artifact, ...]:
+    return tuple(Artifact(f"snapshot/{name}", archive.media_type(name), data) for name, data in archive.encode(snapshot).items())

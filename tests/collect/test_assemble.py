@@ -1,0 +1,152 @@
+"""Assemble: required and optional sources, restarts, and what makes a moment."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from batch.collect.assemble import Identity, assemble
+from batch.collect.dump import Dump
+from batch.collect.source import NODE_METRICS, NODES, POD_METRICS, PODS, Kind, ListExpired, Source, SourceError
+from batch.deadline import Deadline
+from batch.errors import CollectError
+from batch.snapshot.model import Snapshot
+from tests.collect.objects_json import node, page, pod
+
+NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)
+USAGE = {
+    "metadata": {"name": "p1", "namespace": "default"},
+    "timestamp": "2026-12-01T02:00:00Z",
+    "containers": [{"name": "app", "usage": {"cpu": "1"}}],
+}
+
+
+class Fake:
+    """A source whose lists are pages and errors in order; `again` is what pods give when they are listed a second time."""
+
+    def __init__(self, *, again: Sequence[bytes] = (), **lists: list[bytes | SourceError]) -> None:
+        self._lists: dict[Kind, list[bytes | SourceError]] = {
+            NODES: lists.get("nodes", [page(node())]),
+            PODS: lists.get("pods", [page(pod())]),
+            POD_METRICS: lists.get("podmetrics", [page(USAGE)]),
+            NODE_METRICS: [page()],
+        }
+        self._again = again
+
+    def kubernetes_version(self) -> str | None:
+        return "v1.36.2"
+
+    def pages(self, kind: Kind) -> Iterator[bytes]:
+        steps = self._lists[kind]
+        if kind is PODS and self._again:
+            self._lists[PODS] = list(self._again)
+        for step in steps:
+            if isinstance(step, SourceError):
+                raise step
+            yield step
+
+
+def snapshot_of(
+    source: Source, *, taken_at: datetime | None = None, namespaces: tuple[str, ...] = (), left: float | None = None
+) -> Snapshot:
+    return assemble(
+        source,
+        Identity("c", "cluster"),
+        taken_at=taken_at,
+        fallback_taken_at=lambda: NOON,
+        deadline=Deadline(left, 0, lambda: 0.0, 0.0),
+        namespaces=namespaces,
+    )
+
+
+def test_an_absent_metrics_api_is_a_gap_and_usage_unknown() -> None:
+    snapshot = snapshot_of(Fake(podmetrics=[SourceError(POD_METRICS, "metrics.k8s.io is not served (404)", absent=True)]))
+    assert [g.reason for g in snapshot.gaps if g.source == "podmetrics"] == ["metrics.k8s.io is not served (404)"]
+    assert not snapshot.has("podmetrics")
+    assert snapshot.has("pods")
+
+
+def test_an_empty_list_of_measurements_is_a_gap_too() -> None:
+    snapshot = snapshot_of(Fake(podmetrics=[page()]))
+    assert [g.source for g in snapshot.gaps] == ["podmetrics", "nodemetrics"]
+
+
+@pytest.mark.parametrize("kind", [NODES, PODS])
+def test_without_a_required_list_there_is_no_report(kind: Kind) -> None:
+    name = kind.name
+    error = SourceError(kind, f'the service account may not list "{name}" (403)', "Add it to the ClusterRole.", forbidden=True)
+    with pytest.raises(CollectError, match=rf'could not list {name}: the service account may not list "{name}".*Add it to the ClusterRole'):
+        snapshot_of(Fake(nodes=[error]) if kind is NODES else Fake(pods=[error]))
+
+
+def test_with_namespaces_nodes_may_be_forbidden() -> None:
+    snapshot = snapshot_of(Fake(nodes=[SourceError(NODES, "forbidden", forbidden=True)]), namespaces=("default",))
+    assert not snapshot.has("nodes")
+    assert "nodes" in {g.source for g in snapshot.gaps}
+    assert snapshot.namespaces == ("default",)
+
+
+def test_a_list_that_expired_is_begun_again_and_never_half_used() -> None:
+    source = Fake(pods=[page(pod("old")), ListExpired(PODS, "expired")], again=[page(pod("new"))])
+    assert snapshot_of(source).table("pods")["pod"].tolist() == ["new"]
+
+
+def test_a_list_that_expires_for_ever_is_given_up() -> None:
+    with pytest.raises(CollectError, match="expired 3 times"):
+        snapshot_of(Fake(pods=[page(pod()), ListExpired(PODS, "expired")]))
+
+
+def test_no_time_left_skips_optional_sources_and_says_so() -> None:
+    snapshot = snapshot_of(Fake(), left=0)
+    assert not snapshot.complete
+    assert {g.source for g in snapshot.gaps} == {"podmetrics", "nodemetrics"}
+
+
+def test_the_moment_is_given_or_that_of_the_newest_measurement_or_the_fallback() -> None:
+    assert snapshot_of(Fake(), taken_at=NOON).taken_at == NOON
+    assert snapshot_of(Fake()).taken_at == datetime(2026, 12, 1, 2, tzinfo=UTC)
+    assert snapshot_of(Fake(podmetrics=[page()])).taken_at == NOON
+    assert snapshot_of(Fake()).run_id == "20261201T020000Z"
+
+
+def test_a_dump_is_read_page_by_page_plain_or_compressed(tmp_path: Path) -> None:
+    (tmp_path / "nodes.json").write_bytes(page(node()))
+    (tmp_path / "pods-1.json").write_bytes(page(pod("a")))
+    (tmp_path / "pods-2.json.gz").write_bytes(gzip.compress(page(pod("b"))))
+    (tmp_path / "poddisruptionbudgets.json").write_text("not read")
+    (tmp_path / "version.json").write_text(json.dumps({"serverVersion": {"gitVersion": "v1.36.2"}}))
+    snapshot = snapshot_of(Dump(tmp_path))
+    assert snapshot.table("pods")["pod"].tolist() == ["a", "b"]
+    assert snapshot.kubernetes_version == "v1.36.2"
+    assert {g.reason for g in snapshot.gaps} == {"there is no podmetrics*.json in the dump", "there is no nodemetrics*.json in the dump"}
+
+
+def test_a_dump_that_powershell_wrote_is_read(tmp_path: Path) -> None:
+    (tmp_path / "nodes.json").write_bytes(page(node()).decode().encode("utf-16"))
+    (tmp_path / "pods.json").write_bytes(b"\xef\xbb\xbf" + page(pod()))
+    assert len(snapshot_of(Dump(tmp_path)).table("nodes")) == 1
+
+
+@pytest.mark.parametrize("content", [b"", b"Error from server", b"[]", b'{"items": 3}'])
+def test_a_file_that_is_no_list_is_named(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "nodes.json").write_bytes(page(node()))
+    (tmp_path / "pods.json").write_bytes(content)
+    with pytest.raises(CollectError, match="could not list pods: the answer is not a Kubernetes List"):
+        snapshot_of(Dump(tmp_path))
+
+
+def test_a_dump_cut_in_the_middle_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "nodes.json").write_bytes(page(node()))
+    (tmp_path / "pods.json.gz").write_bytes(gzip.compress(page(pod()))[:-12])
+    with pytest.raises(CollectError, match=r"pods\.json\.gz cannot be read"):
+        snapshot_of(Dump(tmp_path))
+
+
+def test_a_missing_folder_is_said_at_once(tmp_path: Path) -> None:
+    with pytest.raises(CollectError, match="there is no such folder"):
+        Dump(tmp_path / "nowhere")

@@ -1,0 +1,85 @@
+"""Pods: identity, owner, and the rows of their containers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from batch.collect.pods import PodCollector
+from batch.collect.rejects import Rejects
+from tests.collect.objects_json import container, page, pod
+
+
+def tables_of(*pods: dict[str, Any], namespaces: tuple[str, ...] = ()) -> dict[str, pd.DataFrame]:
+    collector = PodCollector(Rejects(), namespaces)
+    collector.take(page(*pods))
+    return collector.tables()
+
+
+def owner(kind: str, name: str) -> list[dict[str, Any]]:
+    return [{"kind": kind, "name": name, "uid": "u", "controller": True}]
+
+
+def test_the_top_owner_as_far_as_the_pod_says_it() -> None:
+    rows = tables_of(
+        pod("a", ownerReferences=owner("ReplicaSet", "web-7d9c"), labels={"pod-template-hash": "7d9c"}),
+        pod("b", ownerReferences=owner("ReplicaSet", "bare-7d9c")),
+        pod("c", ownerReferences=owner("Job", "backup-2024")),
+        pod("etcd-n1", ownerReferences=owner("Node", "n1")),
+        pod("e"),
+    )["pods"]
+    assert rows[["workload_kind", "workload"]].to_numpy().tolist() == [
+        ["Deployment", "web"],
+        ["ReplicaSet", "bare-7d9c"],
+        ["Job", "backup-2024"],
+        ["Pod", "e"],
+        ["StaticPod", "etcd"],
+    ]
+
+
+def test_sidecars_and_init_containers_have_their_rows() -> None:
+    tables = tables_of(
+        pod(spec={"initContainers": [container("setup"), container("mesh", restartPolicy="Always", requests={"cpu": "500m"})]})
+    )
+    assert dict(zip(tables["containers"]["container"], tables["containers"]["kind"], strict=True)) == {
+        "app": "app",
+        "setup": "init",
+        "mesh": "sidecar",
+    }
+    assert tables["pods"]["container_count"].tolist() == [2]
+
+
+def test_pods_of_equal_labels_share_one_set() -> None:
+    tables = tables_of(pod("a", labels={"app": "x"}), pod("b", labels={"app": "x"}), pod("c"))
+    assert tables["pods"]["label_set"].nunique() == 2
+    assert tables["label_sets"][["label", "value"]].to_numpy().tolist() == [["app", "x"]]
+
+
+def test_nothing_asked_for_is_zero_and_no_limit_is_unknown() -> None:
+    row = tables_of(pod())["pods"].iloc[0]
+    assert row["requests_cpu_nanocores"] == 0
+    assert pd.isna(row["limits_memory_bytes"])
+
+
+def test_a_gated_pod_and_why_a_pod_waits() -> None:
+    rows = tables_of(
+        pod("gated", spec={"nodeName": None, "schedulingGates": [{"name": "quota"}]}),
+        pod(
+            "waits",
+            spec={"nodeName": ""},
+            status={"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "False", "message": "0/3 nodes"}]},
+        ),
+    )["pods"].set_index("pod")
+    assert rows["gated"].to_dict() == {"gated": True, "waits": False}
+    assert rows.loc["waits", "unschedulable_reason"] == "0/3 nodes"
+    assert rows["node"].isna().all()
+
+
+def test_only_the_namespaces_that_were_asked_for() -> None:
+    assert tables_of(pod("a"), pod("b", namespace="team"), namespaces=("team",))["pods"]["pod"].tolist() == ["b"]
+
+
+def test_environment_variables_and_annotations_are_not_kept() -> None:
+    tables = tables_of(pod(annotations={"note": "s3cret"}, spec={"containers": [container(env=[{"name": "TOKEN", "value": "s3cret"}])]}))
+    assert not any("s3cret" in frame.to_csv() for frame in tables.values())

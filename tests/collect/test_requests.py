@@ -1,0 +1,112 @@
+"""Effective requests: the scheduler's arithmetic, not a plain sum."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from batch.collect.rejects import Rejects
+from batch.collect.requests import effective_limits, effective_requests, limited
+from tests.collect.objects_json import container, decode_pod, pod
+
+MI = 2**20
+GI = 2**30
+MILLI = 10**6
+
+
+def requests_of(spec: dict[str, Any], status: dict[str, Any] | None = None) -> dict[str, int | None]:
+    return effective_requests(decode_pod(pod(spec=spec, status=status)), "pod p1", Rejects())
+
+
+def sidecar(name: str, requests: dict[str, Any]) -> dict[str, Any]:
+    return container(name, requests=requests, restartPolicy="Always")
+
+
+def test_init_peak_and_overhead_count_for_the_whole_life() -> None:
+    found = requests_of(
+        {
+            "initContainers": [container("migrate", requests={"cpu": "200m", "memory": "3Gi"})],
+            "containers": [container(requests={"cpu": "1", "memory": "2Gi"})],
+            "overhead": {"cpu": "50m", "memory": "200Mi"},
+        }
+    )
+    assert found == {"cpu": 1050 * MILLI, "memory": 3272 * MI}
+
+
+@pytest.mark.parametrize(("first", "cores"), [("setup", 2_000), ("mesh", 2_500)])
+def test_an_init_container_runs_beside_the_sidecars_listed_before_it(first: str, cores: int) -> None:
+    init = [container("setup", requests={"cpu": "2"}), sidecar("mesh", {"cpu": "500m"})]
+    init.sort(key=lambda c: c["name"] != first)
+    found = requests_of({"initContainers": init, "containers": [container(requests={"cpu": "1"})]})
+    # app + mesh = 1.5; setup alone = 2, or 2 + mesh = 2.5 when mesh runs already
+    assert found["cpu"] == cores * MILLI
+
+
+def test_pod_level_requests_replace_the_sum() -> None:
+    found = requests_of(
+        {
+            "containers": [container(requests={"cpu": "1", "memory": "1Gi"}), container("b", requests={"cpu": "1"})],
+            "resources": {"requests": {"cpu": "500m"}},
+            "overhead": {"cpu": "100m"},
+        }
+    )
+    assert found == {"cpu": 600 * MILLI, "memory": GI}
+
+
+def test_while_resizing_the_largest_of_spec_allocated_and_actual_counts_for_each_container() -> None:
+    found = requests_of(
+        {"containers": [container("a", requests={"cpu": "500m"}), container("b", requests={"cpu": "2"})]},
+        {
+            "containerStatuses": [
+                {"name": "a", "allocatedResources": {"cpu": "500m"}, "resources": {"requests": {"cpu": "750m"}}},
+                {"name": "b", "allocatedResources": {"cpu": "1"}, "resources": {"requests": {"cpu": "1"}}},
+            ]
+        },
+    )
+    assert found["cpu"] == 2750 * MILLI
+
+
+def test_an_infeasible_resize_is_not_counted() -> None:
+    found = requests_of(
+        {"containers": [container(requests={"cpu": "100"})]},
+        {
+            "conditions": [{"type": "PodResizePending", "status": "True", "reason": "Infeasible"}],
+            "containerStatuses": [{"name": "app", "allocatedResources": {"cpu": "1"}, "resources": {"requests": {"cpu": "1"}}}],
+        },
+    )
+    assert found["cpu"] == 1000 * MILLI
+
+
+def test_forty_containers_add_up() -> None:
+    found = requests_of({"containers": [container(f"c{i}", requests={"cpu": "25m", "memory": "10Mi"}) for i in range(40)]})
+    assert found == {"cpu": 1000 * MILLI, "memory": 400 * MI}
+
+
+def test_huge_pages_and_gpus_are_resources_of_their_own() -> None:
+    found = requests_of({"containers": [container(requests={"memory": "1Gi", "hugepages-2Mi": "512Mi", "nvidia.com/gpu": "2"})]})
+    assert found == {"memory": GI, "hugepages-2Mi": 512 * MI, "nvidia.com/gpu": 2}
+
+
+def test_a_refused_value_makes_the_sum_unknown_and_only_that_one() -> None:
+    rejects = Rejects()
+    broken = decode_pod(
+        pod(spec={"containers": [container("a", requests={"cpu": "1K", "memory": "1Gi"}), container("b", requests={"cpu": "1"})]})
+    )
+    assert effective_requests(broken, "pod default/p1", rejects) == {"cpu": None, "memory": GI}
+    assert len(rejects) == 1
+    assert rejects.first() == "requests.cpu '1K' of pod default/p1/a: not a quantity"
+
+
+def test_limits_of_containers_that_have_one() -> None:
+    some = decode_pod(
+        pod(spec={"containers": [container("a", limits={"memory": "1Gi"}), container("b")], "overhead": {"memory": "1Mi", "cpu": "1"}})
+    )
+    assert effective_limits(some, "pod p1", Rejects()) == {"memory": GI + MI}
+    assert not limited(some, "memory")
+
+
+def test_a_pod_is_limited_when_every_running_container_is() -> None:
+    one = container("a", limits={"memory": "1Gi"})
+    assert limited(decode_pod(pod(spec={"containers": [one], "initContainers": [container("setup")]})), "memory")
+    assert not limited(decode_pod(pod(spec={"containers": [one], "initContainers": [sidecar("mesh", {})]})), "memory")
