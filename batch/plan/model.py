@@ -60,7 +60,10 @@ PROFILE_PODS = Schema(
 
 @dataclass(frozen=True)
 class Totals:
-    """The cluster in numbers: report.json's `totals`. Physical nodes that were listed, and the pods bound to them."""
+    """The cluster in numbers: report.json's `totals`. Physical nodes that were listed, and the pods bound to them.
+
+    Figures of nodes are None when nodes were not read, and so is the number of pods on nodes that were not listed.
+    """
 
     node_count: int | None
     ready_node_count: int | None
@@ -83,8 +86,8 @@ class Totals:
     measured_node_count: int
     pending_pod_count: int
     gated_pod_count: int
-    unknown_node_pod_count: int
-    virtual_node_count: int
+    unknown_node_pod_count: int | None
+    virtual_node_count: int | None
 
 
 @dataclass(frozen=True)
@@ -180,7 +183,7 @@ class FlavorFit:
     """How a profile fits a flavor. Ratios are of measured pods and of the nominal size; None: unknown.
 
     `allocatable_*` and `pod_limit` come from nodes of that instance type in the cluster (the smallest of them);
-    `daemonset_*` is what DaemonSet pods use on such a node.
+    `daemonset_*` is what DaemonSet pods use on such a node (the largest of them), their request where they were not measured.
     """
 
     flavor: Flavor
@@ -189,6 +192,8 @@ class FlavorFit:
     allocatable_memory_bytes: int | None
     pod_limit: int | None
     daemonset_pod_count: int | None
+    daemonset_cpu_nanocores: int | None
+    daemonset_memory_bytes: int | None
     cpu_fit_ratio: float | None
     memory_fit_ratio: float | None
     outliers_tolerated: int | None

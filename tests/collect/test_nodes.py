@@ -94,7 +94,7 @@ def test_labels_say_type_zone_and_that_a_node_is_virtual() -> None:
         node("cordoned", spec={"unschedulable": True, "taints": [{"key": "k", "effect": "NoSchedule"}]}),
     )
     rows = tables["nodes"].set_index("node")
-    assert rows.loc["old"].reindex(["instance_type", "zone", "provider"]).tolist() == ["m5.large", "a", "aws"]
+    assert rows.loc[["old"], ["instance_type", "zone", "provider"]].to_numpy().tolist() == [["m5.large", "a", "aws"]]
     assert rows["virtual"].to_dict() == {"cordoned": False, "fargate": True, "old": False}
     assert rows["schedulable"].to_dict() == {"cordoned": False, "fargate": True, "old": True}
     assert tables["node_taints"]["taint"].tolist() == ["k"]

@@ -1,0 +1,40 @@
+"""Pods with what they use: the reading that every other part of the plan starts from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pandas as pd
+
+from batch.snapshot import views
+from batch.snapshot.model import Snapshot
+
+USAGE = ["usage_cpu_nanocores", "usage_memory_bytes"]
+
+
+def with_usage(snapshot: Snapshot, max_age_seconds: float) -> pd.DataFrame:
+    """Give `pods` with usage_cpu_nanocores and usage_memory_bytes; NA for a pod that does not run or was not measured.
+
+    Only Running pods are measured pods: what is said of a finished one belongs to its past.
+    """
+    pods = snapshot.table("pods").merge(views.pod_usage(snapshot, max_age_seconds), how="left", on=["namespace", "pod"], validate="1:1")
+    pods[USAGE] = pods[USAGE].where(pods["phase"] == "Running")
+    return pods
+
+
+def is_measured(pods: pd.DataFrame) -> pd.Series:
+    """Tell which rows have a measurement of anything."""
+    return pods[USAGE].notna().any(axis="columns")
+
+
+def newest_node_usage(snapshot: Snapshot, max_age_seconds: float) -> pd.DataFrame:
+    """Give the newest row of `node_usage` of each node that is not older than `max_age_seconds` at taken_at, indexed by node."""
+    usage = snapshot.table("node_usage")
+    fresh = usage.loc[usage["measured_at"] >= pd.Timestamp(snapshot.taken_at) - pd.Timedelta(seconds=max_age_seconds)]
+    return fresh.sort_values("measured_at", kind="stable").drop_duplicates("node", keep="last").set_index("node")
+
+
+def total(values: Iterable[object]) -> int | None:
+    """Sum what is known, exactly: 0 when there is nothing to sum, None when there is something and none of it is known."""
+    listed = list(values)
+    return views.total(listed) if listed else 0

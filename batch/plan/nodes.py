@@ -1,0 +1,47 @@
+"""The nodes: what each may give, has promised and really gives, and whether ordinary pods can use it."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from batch.plan.measured import USAGE, newest_node_usage
+from batch.plan.model import NODE_CAPACITY
+from batch.settings import Settings
+from batch.snapshot import views
+from batch.snapshot.model import Snapshot
+
+NOT_READY, CORDONED, TAINTED = "not ready", "cordoned", "tainted"
+
+REPELLING = ("NoSchedule", "NoExecute")
+"""Taint effects that keep ordinary pods away; PreferNoSchedule only advises (kubernetes.io, "Taints and Tolerations")."""
+
+_REQUESTS = ["requests_cpu_nanocores", "requests_memory_bytes"]
+_MACHINE = ["machine_usage_cpu_nanocores", "machine_usage_memory_bytes"]
+
+
+def node_capacity(snapshot: Snapshot, bound: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+    """Give NODE_CAPACITY, one row for each listed node in order of name.
+
+    `bound` are the bound pods with their usage (measured.with_usage). Usage is the sum over the pods that were measured.
+    """
+    nodes = snapshot.table("nodes").sort_values("node").set_index("node")
+    nodes["pool"] = views.pools(snapshot, settings.pools.label).reindex(nodes.index)
+    nodes["unusable"] = _unusable(snapshot, nodes)
+    by_node = bound.groupby("node")
+    nodes["pod_count"] = by_node.size().reindex(nodes.index).fillna(0).astype(views.INTEGER)
+    nodes[_REQUESTS] = by_node[_REQUESTS].sum().reindex(nodes.index).fillna(0)
+    nodes[USAGE] = by_node[USAGE].sum(min_count=1).reindex(nodes.index)
+    nodes[_MACHINE] = newest_node_usage(snapshot, settings.usage.max_age_seconds)[_MACHINE].reindex(nodes.index)
+    frame = nodes.reset_index()[[column.name for column in NODE_CAPACITY.columns]]
+    NODE_CAPACITY.check(frame)
+    return frame
+
+
+def _unusable(snapshot: Snapshot, nodes: pd.DataFrame) -> pd.Series:
+    """Name the first reason that applies; a node that does not say whether it is ready gets no pods, so it is not ready."""
+    taints = snapshot.table("node_taints")
+    repelling = taints.loc[taints["effect"].isin(REPELLING), "node"]
+    reason = pd.Series(pd.NA, index=nodes.index, dtype=views.TEXT)
+    reason = reason.mask(nodes.index.isin(repelling), TAINTED)
+    reason = reason.mask(~nodes["schedulable"], CORDONED)
+    return reason.mask(~nodes["ready"].fillna(value=False), NOT_READY)

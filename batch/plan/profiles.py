@@ -1,0 +1,174 @@
+"""The profiles: which sets of pods are planned for, and the plan of each."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from batch.errors import SettingsError
+from batch.plan import jupyterhub, selectors
+from batch.plan.fits import InstanceType, flavor_fits
+from batch.plan.measured import is_measured
+from batch.plan.model import PROFILE_PODS, Distribution, Flavor, NodePlan, ProfilePlan
+from batch.plan.outliers import outliers
+from batch.plan.recommend import recommend
+from batch.plan.usage import distribution
+from batch.settings import PlanSettings, ProfileSettings
+from batch.snapshot.model import Snapshot
+from batch.snapshot.views import TEXT
+
+ALL_PODS = "all-pods"
+JUPYTERHUB = "jupyterhub-users"
+
+PLANNED_QUANTILES = (0.9, 0.95, 0.98, 0.99)
+"""Quantiles that make a plan: below them too many pods need more."""
+
+_DEFAULT_PODS_PER_NODE: int = ProfileSettings.model_fields["pods_per_node"].default
+_DEFAULT_REASON = "the default: the kubelet's default limit is 110 and system pods need some"
+_NANO = 10**9
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A set of Running pods to plan for."""
+
+    name: str
+    title: str
+    namespace: str | None
+    selector: str
+    pods_per_node: int
+    pods_per_node_reason: str
+
+
+def profiles(snapshot: Snapshot, nodes: pd.DataFrame, pods: pd.DataFrame, settings: PlanSettings) -> tuple[Profile, ...]:
+    """Give all Running pods, JupyterHub's user pods when there are any, and the profiles of the settings, in this order.
+
+    A profile of the settings takes the place of a found one of its name. Raises SettingsError when two of them share a name.
+    """
+    found = [_all_pods(nodes)]
+    if _is_hub_user(snapshot, pods).any():
+        selector = "=".join(jupyterhub.USER_LABEL)
+        found.append(Profile(JUPYTERHUB, "JupyterHub user pods", None, selector, _DEFAULT_PODS_PER_NODE, _DEFAULT_REASON))
+    given = [_of_settings(profile) for profile in settings.profiles]
+    if twice := [name for name, count in Counter(profile.name for profile in given).items() if count > 1]:
+        raise SettingsError(
+            "profile-twice",
+            attempted=f"plan for the profile {twice[0]!r}",
+            why="plan.profiles has it twice, and its name is a section and a file",
+            remedy="Give each profile its own name.",
+        )
+    return tuple({profile.name: profile for profile in (*found, *given)}.values())
+
+
+def plan(
+    profile: Profile,
+    snapshot: Snapshot,
+    pods: pd.DataFrame,
+    flavors: Sequence[Flavor],
+    types: Mapping[str, InstanceType],
+    settings: PlanSettings,
+) -> ProfilePlan:
+    """Plan for one profile. `pods` are all pods with their usage (measured.with_usage), `types` the cluster's instance types."""
+    members = _members(profile, snapshot, pods)
+    memory = distribution(members["usage_memory_bytes"], settings.memory_thresholds_bytes)
+    cpu = distribution(members["usage_cpu_nanocores"], [round(cores * _NANO) for cores in settings.cpu_thresholds_cores])
+    found_outliers = outliers(members, memory, profile.pods_per_node, settings)
+    measured_count = int(is_measured(members).sum())
+    fits = flavor_fits(
+        flavors,
+        types,
+        cpu=cpu,
+        memory=memory,
+        outliers=found_outliers,
+        pods_per_node=profile.pods_per_node,
+        pod_count=len(members),
+    )
+    recommended, refusal = recommend(
+        fits,
+        pods_per_node=profile.pods_per_node,
+        measured_pod_count=measured_count,
+        architectures=_architectures(snapshot, members),
+        most=settings.overrun_probability_max,
+    )
+    return ProfilePlan(
+        name=profile.name,
+        title=profile.title,
+        namespace=profile.namespace,
+        selector=profile.selector,
+        pods_per_node=profile.pods_per_node,
+        pods_per_node_reason=profile.pods_per_node_reason,
+        pod_count=len(members),
+        measured_pod_count=measured_count,
+        pods=_profile_pods(snapshot, members),
+        memory=memory,
+        cpu=cpu,
+        average_plan=_node_plan(None, memory.mean, cpu.mean, profile.pods_per_node),
+        quantile_plans=_quantile_plans(memory, cpu, profile.pods_per_node),
+        outliers=found_outliers,
+        flavors=fits,
+        recommended=recommended,
+        refusal=refusal,
+    )
+
+
+def _all_pods(nodes: pd.DataFrame) -> Profile:
+    counts = nodes.loc[~nodes["virtual"], "pod_count"]
+    if counts.empty:
+        return Profile(ALL_PODS, "All running pods", None, "", _DEFAULT_PODS_PER_NODE, f"{_DEFAULT_REASON}; no node is known")
+    median = max(1, math.ceil(float(counts.median())))
+    return Profile(ALL_PODS, "All running pods", None, "", median, "the median number of bound pods on a node, rounded up")
+
+
+def _of_settings(given: ProfileSettings) -> Profile:
+    reason = "the setting plan.profiles" if "pods_per_node" in given.model_fields_set else _DEFAULT_REASON
+    return Profile(given.name, given.name, given.namespace, given.selector, given.pods_per_node, reason)
+
+
+def _members(profile: Profile, snapshot: Snapshot, pods: pd.DataFrame) -> pd.DataFrame:
+    chosen = pods["phase"] == "Running"
+    if profile.namespace is not None:
+        chosen &= pods["namespace"] == profile.namespace
+    if requirements := selectors.parse(profile.selector, profile.name):
+        chosen &= pods["label_set"].isin(selectors.selected(snapshot, requirements))
+    return pods.loc[chosen]
+
+
+def _is_hub_user(snapshot: Snapshot, pods: pd.DataFrame) -> pd.Series:
+    key, value = jupyterhub.USER_LABEL
+    requirement = selectors.Requirement(key, frozenset({value}), wanted=True)
+    return (pods["phase"] == "Running") & pods["label_set"].isin(selectors.selected(snapshot, (requirement,)))
+
+
+def _profile_pods(snapshot: Snapshot, members: pd.DataFrame) -> pd.DataFrame:
+    """Give the members as PROFILE_PODS: largest memory first, user pods with their owner decoded."""
+    rows = members.sort_values(["usage_memory_bytes", "namespace", "pod"], ascending=[False, True, True], na_position="last")
+    users = _is_hub_user(snapshot, rows)
+    decoded = jupyterhub.owners(rows.loc[users]).reindex(rows.index)
+    frame = rows.assign(
+        workload=rows["workload"].mask(users, decoded).astype(TEXT),
+        limits_memory_bytes=rows["limits_memory_bytes"].where(rows["memory_limited"]),
+    )
+    frame = frame[[column.name for column in PROFILE_PODS.columns]].reset_index(drop=True)
+    PROFILE_PODS.check(frame)
+    return frame
+
+
+def _architectures(snapshot: Snapshot, members: pd.DataFrame) -> frozenset[str]:
+    nodes = snapshot.table("nodes")
+    return frozenset(nodes.loc[nodes["node"].isin(members["node"]), "architecture"].dropna().unique())
+
+
+def _node_plan(quantile: float | None, memory: float | None, cpu: float | None, pods_per_node: int) -> NodePlan | None:
+    if memory is None or cpu is None:
+        return None
+    return NodePlan(quantile, memory, cpu, memory * pods_per_node, cpu * pods_per_node)
+
+
+def _quantile_plans(memory: Distribution, cpu: Distribution, pods_per_node: int) -> tuple[NodePlan, ...]:
+    of_memory, of_cpu = dict(memory.quantiles), dict(cpu.quantiles)
+    plans = (_node_plan(q, of_memory.get(q), of_cpu.get(q), pods_per_node) for q in PLANNED_QUANTILES)
+    return tuple(plan for plan in plans if plan is not None)

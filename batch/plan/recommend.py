@@ -1,0 +1,102 @@
+"""The flavor to take for a profile, with reasons, or why none can be recommended."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from batch.findings import Message, message
+from batch.plan.model import FlavorFit, Recommendation
+
+
+def recommend(
+    fits: Sequence[FlavorFit], *, pods_per_node: int, measured_pod_count: int, architectures: Collection[str], most: float
+) -> tuple[Recommendation | None, Message | None]:
+    """Choose the flavor with the least memory, then the fewest cores, of those on which the pods fit safely; else say why there is none.
+
+    Safely: the size that pods may use is known (so nodes of that flavor are in the cluster), nodes take `pods_per_node` pods beside their
+    DaemonSets, and the chance that the pods need more than there is is at most `most`, for memory and for CPU. A flavor of another CPU
+    architecture than the pods now run on (`architectures`; empty: unknown) is no candidate, and one with GPUs comes after all without,
+    since without prices its memory says nothing about its cost.
+    """
+    if not measured_pod_count:
+        return None, message("No pod of this profile was measured, so it is not known what a node of them needs.")
+    sized = [fit for fit in fits if _is_sized(fit) and _runs(fit, architectures)]
+    if not sized:
+        return None, message(
+            "What pods may use is known for none of the {count:count} flavors compared: the cluster has no node of them that these pods run on.",
+            count=len(fits),
+        )
+    roomy = [fit for fit in sized if _slots(fit) >= pods_per_node]
+    if not roomy:
+        return None, _too_few_slots(max(sized, key=_slots), pods_per_node)
+    safe = [fit for fit in roomy if _worst(fit) <= most]
+    if not safe:
+        return None, _too_risky(min(roomy, key=_worst), pods_per_node, most)
+    best = min(safe, key=lambda fit: (fit.flavor.gpu_count, fit.flavor.memory_bytes, fit.flavor.cpu_nanocores, fit.flavor.name))
+    return Recommendation(best.flavor.name, _reasons(best, pods_per_node, most, len(safe), len(sized))), None
+
+
+def _is_sized(fit: FlavorFit) -> bool:
+    return fit.memory_overrun_probability is not None and fit.cpu_overrun_probability is not None
+
+
+def _runs(fit: FlavorFit, architectures: Collection[str]) -> bool:
+    return not architectures or not fit.flavor.architecture or fit.flavor.architecture in architectures
+
+
+def _slots(fit: FlavorFit) -> int:
+    """Pods that a node takes beside its DaemonSets; none when the limit is not known."""
+    return (fit.pod_limit or 0) - (fit.daemonset_pod_count or 0)
+
+
+def _worst(fit: FlavorFit) -> float:
+    return max(fit.memory_overrun_probability or 0.0, fit.cpu_overrun_probability or 0.0)
+
+
+def _too_few_slots(nearest: FlavorFit, pods_per_node: int) -> Message:
+    return message(
+        "No flavor is known to take {pods:count} pods beside its DaemonSets. The nearest, {name:text}, has {slots:count} slots left for them; plan fewer pods on a node or raise the nodes' limit.",
+        pods=pods_per_node,
+        name=nearest.flavor.name,
+        slots=max(0, _slots(nearest)),
+    )
+
+
+def _too_risky(nearest: FlavorFit, pods_per_node: int, most: float) -> Message:
+    return message(
+        "On every flavor the chance that {pods:count} pods need more than there is is over the accepted {most:probability}. The nearest is {name:text}: {memory:probability} for memory, {cpu:probability} for CPU.",
+        pods=pods_per_node,
+        most=most,
+        name=nearest.flavor.name,
+        memory=nearest.memory_overrun_probability,
+        cpu=nearest.cpu_overrun_probability,
+    )
+
+
+def _reasons(best: FlavorFit, pods_per_node: int, most: float, safe_count: int, sized_count: int) -> tuple[Message, ...]:
+    return (
+        message(
+            "The chance that {pods:count} of these pods together need more memory than a node leaves them ({room:bytes}) is {chance:probability}; {most:probability} is accepted.",
+            pods=pods_per_node,
+            room=(best.allocatable_memory_bytes or 0) - (best.daemonset_memory_bytes or 0),
+            chance=best.memory_overrun_probability,
+            most=most,
+        ),
+        message(
+            "For CPU ({room:nanocores}) it is {chance:probability}.",
+            room=(best.allocatable_cpu_nanocores or 0) - (best.daemonset_cpu_nanocores or 0),
+            chance=best.cpu_overrun_probability,
+        ),
+        message(
+            "A node takes {limit:count} pods: {pods:count} of these and {daemons:count} of DaemonSets fit.",
+            limit=best.pod_limit,
+            pods=pods_per_node,
+            daemons=best.daemonset_pod_count,
+        ),
+        message(
+            "Of the flavors whose size for pods is known, {safe:count} of {sized:count} meet this; it has the least memory of them ({memory:bytes}).",
+            safe=safe_count,
+            sized=sized_count,
+            memory=best.flavor.memory_bytes,
+        ),
+    )

@@ -1,0 +1,225 @@
+"""Builds snapshots by hand: nodes, pods and usage with sensible values in every column that a test does not name."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from batch.snapshot.model import Gap, Snapshot
+from batch.snapshot.schema import Schema
+from batch.snapshot.schemas import (
+    CONTAINER_USAGE,
+    CONTAINERS,
+    LABEL_SETS,
+    NODE_CONDITIONS,
+    NODE_LABELS,
+    NODE_RESOURCES,
+    NODE_TAINTS,
+    NODE_USAGE,
+    NODES,
+    POD_RESOURCES,
+    PODS,
+)
+
+CORE = 10**9
+MIB = 1024**2
+GIB = 1024**3
+TAKEN_AT = datetime(2026, 3, 1, 3, 0, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class NodeRows:
+    """One node: its row of `nodes`, and what other tables say of it."""
+
+    columns: Mapping[str, Any]
+    labels: Mapping[str, str]
+    taints: Sequence[tuple[str, str]]
+    resources: Mapping[str, tuple[int, int]]
+    machine_usage: tuple[int | None, int | None] | None
+
+
+@dataclass(frozen=True)
+class PodRows:
+    """One pod: its row of `pods`, and what other tables say of it."""
+
+    columns: Mapping[str, Any]
+    labels: Mapping[str, str]
+    resources: Mapping[str, int]
+    usage: tuple[int | None, int | None] | None
+
+
+@dataclass(frozen=True)
+class UsageRow:
+    """One measurement of one container."""
+
+    columns: Mapping[str, Any] = field(default_factory=dict)
+
+
+def node(
+    name: str,
+    *,
+    cpu: int | None = 4 * CORE,
+    memory: int | None = 16 * GIB,
+    pods: int | None = 110,
+    labels: Mapping[str, str] | None = None,
+    taints: Sequence[tuple[str, str]] = (),
+    resources: Mapping[str, tuple[int, int]] | None = None,
+    machine_usage: tuple[int | None, int | None] | None = None,
+    **columns: Any,
+) -> NodeRows:
+    """Build a Ready, schedulable node whose capacity is its allocatable.
+
+    `taints` are pairs (key, effect), `resources` name -> (capacity, allocatable), `machine_usage` a pair (nanocores, bytes) measured at
+    TAKEN_AT; any column of `nodes` can be given by its name.
+    """
+    row = {
+        "node": name,
+        "uid": f"uid-{name}",
+        "created_at": TAKEN_AT - timedelta(days=10),
+        "architecture": "amd64",
+        "kubelet_version": "v1.36.2",
+        "ready": True,
+        "schedulable": True,
+        "virtual": False,
+        "capacity_cpu_nanocores": cpu,
+        "capacity_memory_bytes": memory,
+        "allocatable_cpu_nanocores": cpu,
+        "allocatable_memory_bytes": memory,
+        "allocatable_pod_count": pods,
+    }
+    return NodeRows({**row, **columns}, labels or {}, taints, resources or {}, machine_usage)
+
+
+def pod(
+    name: str,
+    *,
+    namespace: str = "default",
+    on: str | None = "n1",
+    cpu: int | None = 0,
+    memory: int | None = 0,
+    cpu_limit: int | None = None,
+    memory_limit: int | None = None,
+    labels: Mapping[str, str] | None = None,
+    resources: Mapping[str, int] | None = None,
+    usage: tuple[int | None, int | None] | None = None,
+    **columns: Any,
+) -> PodRows:
+    """Build a Running pod of one container, bound to the node `on`, that is its own workload.
+
+    `cpu` and `memory` are its effective requests, `usage` a pair (nanocores, bytes) measured at TAKEN_AT; any column of `pods` can be
+    given by its name.
+    """
+    row = {
+        "namespace": namespace,
+        "pod": name,
+        "uid": f"uid-{namespace}-{name}",
+        "node": on,
+        "phase": "Running",
+        "created_at": TAKEN_AT - timedelta(days=1),
+        "started_at": TAKEN_AT - timedelta(days=1),
+        "workload_kind": "Pod",
+        "workload": name,
+        "priority": 0,
+        "gated": False,
+        "image": "registry.example/app:1",
+        "container_count": 1,
+        "requests_cpu_nanocores": cpu,
+        "requests_memory_bytes": memory,
+        "limits_cpu_nanocores": cpu_limit,
+        "limits_memory_bytes": memory_limit,
+        "cpu_limited": cpu_limit is not None,
+        "memory_limited": memory_limit is not None,
+    }
+    return PodRows({**row, **columns}, labels or {}, resources or {}, usage)
+
+
+def usage(
+    name: str,
+    cpu: int | None,
+    memory: int | None,
+    *,
+    namespace: str = "default",
+    container: str = "main",
+    measured_at: datetime = TAKEN_AT,
+) -> UsageRow:
+    """Build one measurement, for pods with several containers or several instants."""
+    return UsageRow(
+        {
+            "namespace": namespace,
+            "pod": name,
+            "container": container,
+            "measured_at": measured_at,
+            "window_seconds": 30,
+            "usage_cpu_nanocores": cpu,
+            "usage_memory_bytes": memory,
+        }
+    )
+
+
+def snapshot(
+    *,
+    nodes: Sequence[NodeRows] = (),
+    pods: Sequence[PodRows] = (),
+    usage: Sequence[UsageRow] = (),
+    unread: Collection[str] = (),
+    gaps: Sequence[Gap] = (),
+    namespaces: tuple[str, ...] | None = None,
+) -> Snapshot:
+    """Put nodes, pods and measurements together into a checked snapshot taken at TAKEN_AT."""
+    label_sets = sorted({tuple(sorted(p.labels.items())) for p in pods})
+    return Snapshot(
+        taken_at=TAKEN_AT,
+        cluster="test",
+        kubernetes_version="v1.36.2",
+        source="dump:test",
+        run_id="20260301T030000Z",
+        date="2026-03-01",
+        tables={
+            **_node_tables(nodes),
+            **_pod_tables(pods, label_sets),
+            "label_sets": LABEL_SETS.frame((i, k, v) for i, labels in enumerate(label_sets) for k, v in labels),
+            "container_usage": _frame(CONTAINER_USAGE, [*(_own_usage(p) for p in pods if p.usage), *(u.columns for u in usage)]),
+        },
+        gaps=tuple(gaps),
+        namespaces=namespaces,
+        unread=frozenset(unread),
+    )
+
+
+def _node_tables(nodes: Sequence[NodeRows]) -> dict[str, Any]:
+    def name(one: NodeRows) -> str:
+        return str(one.columns["node"])
+
+    return {
+        "nodes": _frame(NODES, [n.columns for n in nodes]),
+        "node_labels": NODE_LABELS.frame((name(n), k, v) for n in nodes for k, v in n.labels.items()),
+        "node_taints": NODE_TAINTS.frame((name(n), key, effect, None) for n in nodes for key, effect in n.taints),
+        "node_conditions": NODE_CONDITIONS.frame(
+            (name(n), "Ready", "True" if n.columns["ready"] else "False", None) for n in nodes if n.columns["ready"] is not None
+        ),
+        "node_resources": NODE_RESOURCES.frame((name(n), key, *counts) for n in nodes for key, counts in n.resources.items()),
+        "node_usage": NODE_USAGE.frame((name(n), TAKEN_AT, 30, *n.machine_usage) for n in nodes if n.machine_usage),
+    }
+
+
+def _pod_tables(pods: Sequence[PodRows], label_sets: Sequence[tuple[tuple[str, str], ...]]) -> dict[str, Any]:
+    numbered = [{**p.columns, "label_set": label_sets.index(tuple(sorted(p.labels.items())))} for p in pods]
+    return {
+        "pods": _frame(PODS, numbered),
+        "pod_resources": POD_RESOURCES.frame(
+            (p.columns["namespace"], p.columns["pod"], key, count) for p in pods for key, count in p.resources.items()
+        ),
+        "containers": _frame(CONTAINERS, [{**p.columns, "container": "main", "kind": "app", "restart_count": 0} for p in pods]),
+    }
+
+
+def _own_usage(rows: PodRows) -> Mapping[str, Any]:
+    cpu, memory = rows.usage or (None, None)
+    return usage(rows.columns["pod"], cpu, memory, namespace=rows.columns["namespace"]).columns
+
+
+def _frame(schema: Schema, rows: Sequence[Mapping[str, Any]]) -> Any:
+    """Build the table from rows by column name; a column that a row lacks is NA."""
+    return schema.frame([row.get(column.name) for column in schema.columns] for row in rows)

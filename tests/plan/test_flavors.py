@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import pytest
+
+from batch.errors import SettingsError
+from batch.plan.flavors import catalogue, compared_flavors
+from batch.settings import FlavorSettings, PlanSettings
+from tests.builders import CORE, GIB, node, snapshot
+
+
+@pytest.mark.parametrize(
+    ("name", "cores", "gib"),
+    [
+        ("n1-standard-4", 4, 15),  # 3.75 GiB a core
+        ("n1-standard-16", 16, 60),
+        ("n1-highmem-4", 4, 26),  # 6.5 GiB a core
+        ("n1-highmem-16", 16, 104),
+        ("m7g.2xlarge", 8, 32),
+        ("Standard_E8s_v5", 8, 64),
+    ],
+)
+def test_the_catalogue_knows_common_shapes(name: str, cores: int, gib: int) -> None:
+    (flavor,) = [flavor for flavor in catalogue() if flavor.name == name]
+    assert (flavor.cpu_nanocores, flavor.memory_bytes) == (cores * CORE, gib * GIB)
+
+
+def test_a_name_stands_once_in_the_catalogue_and_gpus_have_a_product() -> None:
+    assert len({flavor.name for flavor in catalogue()}) == len(catalogue())
+    assert all((flavor.gpu_product is not None) == (flavor.gpu_count > 0) for flavor in catalogue())
+
+
+def test_the_cluster_is_compared_with_its_own_provider() -> None:
+    taken = snapshot(nodes=[node("n1", provider="gce", instance_type="n1-highmem-8")])
+    assert {flavor.provider for flavor in compared_flavors(taken, PlanSettings())} == {"google"}
+
+
+def test_without_a_known_provider_all_are_compared_by_memory_then_cores_then_name() -> None:
+    found = compared_flavors(snapshot(nodes=[node("n1", provider="kind")]), PlanSettings())
+    assert {flavor.provider for flavor in found} == {"aws", "azure", "google"}
+    keys = [(flavor.memory_bytes, flavor.cpu_nanocores, flavor.name) for flavor in found]
+    assert keys == sorted(keys)
+
+
+def test_an_instance_type_that_the_catalogue_lacks_has_the_capacity_of_its_smallest_node() -> None:
+    nodes = [
+        node("n1", instance_type="metal", cpu=32 * CORE, memory=100 * GIB, labels={"nvidia.com/gpu.count": "8"}),
+        node("n2", instance_type="metal", cpu=32 * CORE, memory=99 * GIB, allocatable_memory_bytes=90 * GIB),
+        node("n3", instance_type="blank", cpu=None),
+    ]
+    found = {flavor.name: flavor for flavor in compared_flavors(snapshot(nodes=nodes), PlanSettings())}
+    assert (found["metal"].memory_bytes, found["metal"].gpu_count) == (99 * GIB, 8)
+    assert "blank" not in found
+
+
+def test_named_flavors_are_compared_alone() -> None:
+    own = FlavorSettings(name="own", cpu_cores=0.5, memory_bytes=GIB)
+    settings = PlanSettings(flavors=(own,), flavor_names=("n1-highmem-8", "own"))
+    found = compared_flavors(snapshot(), settings)
+    assert [(flavor.name, flavor.cpu_nanocores) for flavor in found] == [("own", CORE // 2), ("n1-highmem-8", 8 * CORE)]
+
+
+def test_an_unknown_name_is_refused_with_the_nearest() -> None:
+    with pytest.raises(SettingsError, match="n1-highmem-8") as caught:
+        compared_flavors(snapshot(), PlanSettings(flavor_names=("n1-himem-8",)))
+    assert caught.value.slug == "flavor-unknown"

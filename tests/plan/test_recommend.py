@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+from typing import Any
+
+from batch.findings import Message
+from batch.plan.model import Flavor, FlavorFit, Recommendation
+from batch.plan.recommend import recommend
+from tests.builders import CORE, GIB
+
+
+def fit(name: str, memory: int = 16 * GIB, *, cores: int = 4, gpu_count: int = 0, architecture: str = "amd64", **given: Any) -> FlavorFit:
+    known: dict[str, Any] = {
+        "in_cluster_node_count": 1,
+        "allocatable_cpu_nanocores": cores * CORE,
+        "allocatable_memory_bytes": memory,
+        "pod_limit": 110,
+        "daemonset_pod_count": 5,
+        "daemonset_cpu_nanocores": 0,
+        "daemonset_memory_bytes": GIB,
+        "cpu_fit_ratio": 0.1,
+        "memory_fit_ratio": 0.1,
+        "outliers_tolerated": None,
+        "memory_overrun_probability": 0.0,
+        "cpu_overrun_probability": 0.0,
+        "node_count": 1,
+        "monthly_cost": None,
+    }
+    return FlavorFit(Flavor(name, None, cores * CORE, memory, gpu_count, None, architecture, None), **{**known, **given})
+
+
+def chosen(
+    *fits: FlavorFit, measured: int = 10, architectures: tuple[str, ...] = ("amd64",)
+) -> tuple[Recommendation | None, Message | None]:
+    return recommend(fits, pods_per_node=100, measured_pod_count=measured, architectures=architectures, most=0.01)
+
+
+def name_of(*fits: FlavorFit, **given: Any) -> str | None:
+    recommended, refusal = chosen(*fits, **given)
+    assert (recommended is None) != (refusal is None)
+    return recommended.flavor if recommended else None
+
+
+def test_the_least_memory_then_the_fewest_cores_win() -> None:
+    assert name_of(fit("big", 64 * GIB), fit("many", cores=16), fit("few", cores=8)) == "few"
+
+
+def test_a_chance_over_the_accepted_one_disqualifies_in_either_resource() -> None:
+    risky = fit("memory", 8 * GIB, memory_overrun_probability=0.0101), fit("cpu", 8 * GIB, cpu_overrun_probability=0.5)
+    assert name_of(*risky, fit("safe", 64 * GIB, memory_overrun_probability=0.01)) == "safe"
+
+
+def test_slots_for_daemonsets_count() -> None:
+    assert name_of(fit("full", 8 * GIB, pod_limit=104), fit("unknown", 8 * GIB, pod_limit=None), fit("enough", pod_limit=105)) == "enough"
+
+
+def test_a_flavor_whose_size_for_pods_is_unknown_is_no_candidate() -> None:
+    assert name_of(fit("elsewhere", 8 * GIB, memory_overrun_probability=None), fit("here")) == "here"
+
+
+def test_pods_are_not_moved_to_another_architecture() -> None:
+    arm = fit("arm", 8 * GIB, architecture="arm64")
+    assert name_of(arm, fit("intel")) == "intel"
+    assert name_of(arm, fit("intel"), architectures=("amd64", "arm64")) == "arm"
+
+
+def test_gpus_are_not_bought_for_their_memory() -> None:
+    assert name_of(fit("gpu", 8 * GIB, gpu_count=1), fit("plain", 64 * GIB)) == "plain"
+
+
+def test_a_refusal_says_what_is_missing() -> None:
+    def refusal(*fits: FlavorFit, measured: int = 10) -> Message:
+        recommended, said = chosen(*fits, measured=measured)
+        assert recommended is None
+        assert said is not None
+        return said
+
+    assert "No pod of this profile was measured" in refusal(fit("a"), measured=0).template
+    assert refusal(fit("a", cpu_overrun_probability=None)).values["count"] == 1
+    few = refusal(fit("a", pod_limit=29), fit("b", pod_limit=50)).values
+    assert (few["name"], few["slots"]) == ("b", 45)
+    risky = refusal(fit("a", memory_overrun_probability=0.9), fit("b", memory_overrun_probability=0.2, cpu_overrun_probability=0.3)).values
+    assert (risky["name"], risky["memory"], risky["cpu"]) == ("b", 0.2, 0.3)
+
+
+def test_the_reasons_carry_the_numbers() -> None:
+    recommended, _ = chosen(fit("a", memory_overrun_probability=0.002))
+    assert recommended is not None
+    values = recommended.reasons[0].values
+    assert (values["chance"], values["most"], values["room"]) == (0.002, 0.01, 15 * GIB)  # 16 GiB less 1 GiB of DaemonSets
