@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
+import msgspec
 import pandas as pd
 
-from batch.collect.objects import Decoder, Node, NodeInfo, NodeSpec, NodeStatus
+from batch.collect.objects import Decoder, Node, NodeInfo, NodeSpec, NodeStatus, decode_labels
 from batch.collect.rejects import Rejects
 from batch.collect.times import read_instant
 from batch.snapshot.schemas import NODE_CONDITIONS, NODE_IMAGES, NODE_LABELS, NODE_RESOURCES, NODE_TAINTS, NODES
@@ -23,7 +24,9 @@ class NodeCollector:
     def __init__(self, rejects: Rejects) -> None:
         self._decoder = Decoder(Node)
         self._rejects = rejects
-        self._nodes: dict[str, Node] = {}
+        self._tables = {
+            schema.name: schema.builder() for schema in (NODES, NODE_LABELS, NODE_TAINTS, NODE_CONDITIONS, NODE_RESOURCES, NODE_IMAGES)
+        }
 
     def take(self, page: bytes) -> int:
         """Read one page; return how many nodes it held."""
@@ -35,21 +38,31 @@ class NodeCollector:
             elif not item.metadata.name:
                 self._rejects.add("node without a name", "metadata.name", "", "missing")
             else:
-                self._nodes[item.metadata.name] = item
+                self._take_node(item.metadata.name, item)
         return count
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """Give everything read so far as tables, one row a node whatever it lacks."""
-        nodes = sorted(self._nodes.items())
-        amounts = {name: self._amounts(name, node) for name, node in nodes}
-        return {
-            "nodes": NODES.frame(_node_row(name, node, *amounts[name]) for name, node in nodes),
-            "node_labels": NODE_LABELS.frame((n, k, v) for n, node in nodes for k, v in sorted((node.metadata.labels or {}).items())),
-            "node_taints": NODE_TAINTS.frame(row for n, node in nodes for row in _taint_rows(n, node)),
-            "node_conditions": NODE_CONDITIONS.frame(row for n, node in nodes for row in _condition_rows(n, node)),
-            "node_resources": NODE_RESOURCES.frame(row for n, _ in nodes for row in _resource_rows(n, *amounts[n])),
-            "node_images": NODE_IMAGES.frame(row for n, node in nodes for row in _image_rows(n, node)),
+        return {name: table.frame() for name, table in self._tables.items()}
+
+    def _take_node(self, name: str, node: Node) -> None:
+        capacity, allocatable = self._amounts(name, node)
+        try:
+            labels = decode_labels(node.metadata.labels)
+        except msgspec.ValidationError as error:
+            self._rejects.add(f"node {name}", "metadata.labels", "", str(error))
+            labels = {}
+        rows: dict[str, Iterable[tuple[object, ...]]] = {
+            "nodes": [_node_row(name, node, labels, capacity, allocatable)],
+            "node_labels": [(name, label, value) for label, value in labels.items()],
+            "node_taints": _taint_rows(name, node),
+            "node_conditions": _condition_rows(name, node),
+            "node_resources": _resource_rows(name, capacity, allocatable),
+            "node_images": _image_rows(name, node),
         }
+        for table, table_rows in rows.items():
+            for row in table_rows:
+                self._tables[table].add(row)
 
     def _amounts(self, name: str, node: Node) -> tuple[Mapping[str, int | None], Mapping[str, int | None]]:
         """Capacity and allocatable; a node that states no allocatable has its capacity, as the API server defaults it."""
@@ -59,10 +72,15 @@ class NodeCollector:
         return capacity, allocatable or capacity
 
 
-def _node_row(name: str, node: Node, capacity: Mapping[str, int | None], allocatable: Mapping[str, int | None]) -> tuple[object, ...]:
+def _node_row(
+    name: str,
+    node: Node,
+    labels: Mapping[str, str],
+    capacity: Mapping[str, int | None],
+    allocatable: Mapping[str, int | None],
+) -> tuple[object, ...]:
     spec, status = node.spec or NodeSpec(), node.status or NodeStatus()
     info = status.node_info or NodeInfo()
-    labels = node.metadata.labels or {}
     return (
         name,
         node.metadata.uid,

@@ -22,6 +22,10 @@ class Object(msgspec.Struct, rename="camel", gc=False):
     """
 
 
+NULL = msgspec.Raw(b"null")
+"""What stands in a Raw field that is absent. Raw fields are those that many objects share word for word: decoded once each text."""
+
+
 class OwnerReference(Object):
     """metadata.ownerReferences[]."""
 
@@ -39,7 +43,7 @@ class Metadata(Object):
     uid: str | None = None
     creation_timestamp: str | None = None
     deletion_timestamp: str | None = None
-    labels: dict[str, str] | None = None
+    labels: msgspec.Raw = NULL
     owner_references: list[OwnerReference] | None = None
 
 
@@ -110,12 +114,32 @@ class Resources(Object):
     limits: Quantities | None = None
 
 
+_LABELS = msgspec.json.Decoder(dict[str, str] | None)
+_MAP = msgspec.json.Decoder(dict[str, Any] | None)
+_RESOURCES = msgspec.json.Decoder(Resources | None)
+
+
+def decode_labels(raw: msgspec.Raw) -> dict[str, str]:
+    """Decode labels; null gives none. Raises msgspec.ValidationError."""
+    return _LABELS.decode(raw) or {}
+
+
+def decode_map(raw: msgspec.Raw) -> dict[str, Any]:
+    """Decode a map whose values may be anything; null gives an empty one. Raises msgspec.ValidationError."""
+    return _MAP.decode(raw) or {}
+
+
+def decode_resources(raw: msgspec.Raw) -> Resources:
+    """Decode requests and limits; null gives empty ones. Raises msgspec.ValidationError."""
+    return _RESOURCES.decode(raw) or Resources()
+
+
 class Container(Object):
     """spec.containers[] and spec.initContainers[]."""
 
     name: str = ""
     image: str | None = None
-    resources: Resources | None = None
+    resources: msgspec.Raw = NULL
     restart_policy: str | None = None
 
 
@@ -131,8 +155,8 @@ class PodSpec(Object):
     node_name: str | None = None
     containers: list[Container] | None = None
     init_containers: list[Container] | None = None
-    overhead: Quantities | None = None
-    resources: Resources | None = None
+    overhead: msgspec.Raw = NULL
+    resources: msgspec.Raw = NULL
     priority: int | None = None
     scheduling_gates: list[SchedulingGate] | None = None
 
@@ -142,8 +166,8 @@ class ContainerStatus(Object):
 
     name: str = ""
     restart_count: int | None = None
-    allocated_resources: Quantities | None = None
-    resources: Resources | None = None
+    allocated_resources: msgspec.Raw = NULL
+    resources: msgspec.Raw = NULL
 
 
 class PodStatus(Object):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
+import msgspec
 import pandas as pd
 
-from batch.collect.objects import Container, Decoder, Metadata, OwnerReference, Pod, PodSpec, PodStatus
+from batch.collect.objects import Decoder, OwnerReference, Pod, PodSpec, PodStatus, decode_labels
 from batch.collect.rejects import Rejects
-from batch.collect.requests import effective_limits, effective_requests, is_sidecar, limited
+from batch.collect.requests import is_sidecar
+from batch.collect.shapes import Shape, Shapes
 from batch.collect.times import read_instant
 from batch.snapshot.schemas import CONTAINERS, LABEL_SETS, POD_RESOURCES, PODS
 
@@ -22,10 +24,11 @@ class PodCollector:
         self._decoder = Decoder(Pod)
         self._rejects = rejects
         self._namespaces = frozenset(namespaces)
-        self._pods: dict[tuple[str, str], tuple[object, ...]] = {}
-        self._resources: dict[tuple[str, str], list[tuple[object, ...]]] = {}
-        self._containers: dict[tuple[str, str], list[tuple[object, ...]]] = {}
-        self._label_sets: dict[frozenset[tuple[str, str]], int] = {}
+        self._shapes = Shapes()
+        self._labels = _Labels()
+        self._pods = PODS.builder()
+        self._resources = POD_RESOURCES.builder()
+        self._containers = CONTAINERS.builder()
 
     def take(self, page: bytes) -> int:
         """Read one page; return how many pods it held."""
@@ -42,41 +45,66 @@ class PodCollector:
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """Give everything read so far as tables."""
-        keys = sorted(self._pods)
         return {
-            "pods": PODS.frame(self._pods[key] for key in keys),
-            "pod_resources": POD_RESOURCES.frame(row for key in keys for row in self._resources.get(key, ())),
-            "containers": CONTAINERS.frame(row for key in keys for row in self._containers[key]),
-            "label_sets": LABEL_SETS.frame(
-                (number, label, value) for labels, number in self._label_sets.items() for label, value in sorted(labels)
-            ),
+            "pods": self._pods.frame(),
+            "pod_resources": self._resources.frame(),
+            "containers": self._containers.frame(),
+            "label_sets": self._labels.frame(),
         }
 
     def _take_pod(self, pod: Pod) -> None:
         key = (pod.metadata.namespace or "default", str(pod.metadata.name))
-        thing = f"pod {key[0]}/{key[1]}"
-        requests = effective_requests(pod, thing, self._rejects)
-        limits = effective_limits(pod, thing, self._rejects)
-        labels = frozenset((pod.metadata.labels or {}).items())
-        label_set = self._label_sets.setdefault(labels, len(self._label_sets))
-        self._pods[key] = (
-            *key,
-            *_identity(pod),
-            label_set,
-            requests.get("cpu", 0),
-            requests.get("memory", 0),
-            limits.get("cpu"),
-            limits.get("memory"),
-            limited(pod, "cpu"),
-            limited(pod, "memory"),
+        shape = self._shapes.of(pod)
+        for rest, field, value, reason in shape.refused:
+            self._rejects.add(f"pod {key[0]}/{key[1]}{rest}", field, value, reason)
+        try:
+            label_set, template_hash = self._labels.number(pod.metadata.labels)
+        except msgspec.ValidationError as error:
+            self._rejects.add(f"pod {key[0]}/{key[1]}", "metadata.labels", "", str(error))
+            return
+        self._pods.add(
+            (
+                *key,
+                *_identity(pod, template_hash),
+                label_set,
+                shape.requests.get("cpu", 0),
+                shape.requests.get("memory", 0),
+                shape.limits.get("cpu"),
+                shape.limits.get("memory"),
+                shape.cpu_limited,
+                shape.memory_limited,
+            )
         )
-        extended = [(*key, r, amount) for r, amount in sorted(requests.items()) if r not in _OWN_COLUMN and amount]
-        if extended:
-            self._resources[key] = list(extended)
-        self._containers[key] = _container_rows(key, pod)
+        for resource, amount in shape.requests.items():
+            if resource not in _OWN_COLUMN and amount:
+                self._resources.add((*key, resource, amount))
+        for row in _container_rows(key, pod, shape):
+            self._containers.add(row)
 
 
-def _identity(pod: Pod) -> tuple[object, ...]:
+class _Labels:
+    """Numbers the distinct sets of labels by the words in which they stand."""
+
+    def __init__(self) -> None:
+        self._known: dict[bytes, tuple[int, str | None]] = {}
+        self._table = LABEL_SETS.builder()
+
+    def number(self, raw: msgspec.Raw) -> tuple[int, str | None]:
+        """Give the number of a set and its pod-template-hash. Raises msgspec.ValidationError for what are no labels."""
+        words = bytes(raw)
+        known = self._known.get(words)
+        if known is None:
+            labels = decode_labels(raw)
+            known = self._known[words] = (len(self._known), labels.get("pod-template-hash"))
+            for label, value in labels.items():
+                self._table.add((known[0], label, value))
+        return known
+
+    def frame(self) -> pd.DataFrame:
+        return self._table.frame()
+
+
+def _identity(pod: Pod, template_hash: str | None) -> tuple[object, ...]:
     meta, spec, status = pod.metadata, pod.spec or PodSpec(), pod.status or PodStatus()
     owner = next((o for o in meta.owner_references or [] if o.controller), None)
     scheduled = next((c for c in status.conditions or [] if c.type == "PodScheduled" and c.status == "False"), None)
@@ -92,7 +120,7 @@ def _identity(pod: Pod) -> tuple[object, ...]:
         owner and owner.kind,
         owner and owner.name,
         owner and owner.uid,
-        *_workload(meta, owner, spec.node_name),
+        *_workload(str(meta.name), owner, template_hash, spec.node_name),
         spec.priority,
         status.qos_class,
         status.nominated_node_name or None,
@@ -103,16 +131,14 @@ def _identity(pod: Pod) -> tuple[object, ...]:
     )
 
 
-def _workload(meta: Metadata, owner: OwnerReference | None, node: str | None) -> tuple[str, str]:
+def _workload(name: str, owner: OwnerReference | None, template_hash: str | None, node: str | None) -> tuple[str, str]:
     """Tell the top owner as far as the pod itself says it.
 
     A Deployment names its ReplicaSets `<deployment>-<pod-template-hash>` and puts the hash into a label, so that label proves
     the name. A static pod's mirror is called `<name>-<node>`. Nothing else is read from names.
     """
-    name = str(meta.name)
     if owner is None:
         return "Pod", name
-    template_hash = (meta.labels or {}).get("pod-template-hash")
     if owner.kind == "ReplicaSet" and template_hash and owner.name.endswith(f"-{template_hash}"):
         return "Deployment", owner.name.removesuffix(f"-{template_hash}")
     if owner.kind == "Node":
@@ -120,19 +146,11 @@ def _workload(meta: Metadata, owner: OwnerReference | None, node: str | None) ->
     return owner.kind, owner.name
 
 
-def _container_rows(key: tuple[str, str], pod: Pod) -> list[tuple[object, ...]]:
+def _container_rows(key: tuple[str, str], pod: Pod, shape: Shape) -> Iterator[tuple[object, ...]]:
     spec, status = pod.spec or PodSpec(), pod.status or PodStatus()
     restarts = {s.name: s.restart_count for s in [*(status.container_statuses or []), *(status.init_container_statuses or [])]}
-    kinds = [(c, "app") for c in spec.containers or []]
-    kinds += [(c, "sidecar" if is_sidecar(c) else "init") for c in spec.init_containers or []]
-    unique = {c.name: (c, kind) for c, kind in kinds}
-    return [(*key, name, kind, c.image, *_own_amounts(c), restarts.get(name)) for name, (c, kind) in unique.items()]
-
-
-def _own_amounts(container: Container) -> tuple[int | None, ...]:
-    """CPU and memory requests and limits of the container alone; refused values were noted with the pod's sum."""
-    resources = container.resources
-    silent = Rejects()
-    requests = silent.amounts(resources.requests if resources else None, "", "")
-    limits = silent.amounts(resources.limits if resources else None, "", "")
-    return requests.get("cpu"), requests.get("memory"), limits.get("cpu"), limits.get("memory")
+    kinds = ["app"] * len(spec.containers or []) + ["sidecar" if is_sidecar(c) else "init" for c in spec.init_containers or []]
+    containers = [*(spec.containers or []), *(spec.init_containers or [])]
+    for container, kind, (requests, limits) in zip(containers, kinds, shape.containers, strict=True):
+        amounts = (requests.get("cpu"), requests.get("memory"), limits.get("cpu"), limits.get("memory"))
+        yield *key, container.name, kind, container.image, *amounts, restarts.get(container.name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import pandas as pd
 
@@ -25,12 +25,18 @@ class Rejects:
         """Note one refused value with the object that it belongs to."""
         self._rows.append((len(self._rows) + 1, thing, field, str(value)[:_LONGEST_VALUE], reason))
 
-    def amounts(self, quantities: Mapping[str, object] | None, thing: str, field: str) -> dict[str, int | None]:
+    def amounts(
+        self,
+        quantities: Mapping[str, object] | None,
+        thing: str,
+        field: str,
+        read: Callable[[str, object], int] = read_amount,
+    ) -> dict[str, int | None]:
         """Read a map of quantities by resource; a refused one is noted and is None."""
         amounts: dict[str, int | None] = {}
         for resource, value in (quantities or {}).items():
             try:
-                amounts[resource] = read_amount(resource, value)
+                amounts[resource] = read(resource, value)
             except QuantityError as error:
                 self.add(thing, f"{field}.{resource}", value, str(error))
                 amounts[resource] = None
@@ -38,6 +44,10 @@ class Rejects:
                 self.add(thing, f"{field}.{resource}", value, "not a quantity")
                 amounts[resource] = None
         return amounts
+
+    def entries(self) -> Iterator[tuple[str, str, str, str]]:
+        """Yield object, field, value and reason of each."""
+        yield from ((thing, field, value, reason) for _, thing, field, value, reason in self._rows)
 
     def first(self) -> str:
         """Describe the first one, for a gap."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from datetime import UTC, datetime
 
@@ -20,6 +21,7 @@ def read_instant(text: str | None) -> datetime | None:
     return instant.astimezone(UTC) if instant.tzinfo else None
 
 
+@functools.lru_cache(maxsize=1024)
 def read_seconds(text: str | None) -> int | None:
     """Read a Go duration ("15.1s", "1m0s") in whole seconds; None for None and for what is no duration."""
     parts = _DURATION_PART.findall(text or "")

@@ -8,6 +8,7 @@ from datetime import datetime
 import pandas as pd
 
 from batch.collect.objects import Decoder, NodeMetrics, PodMetrics
+from batch.collect.quantity import read_usage
 from batch.collect.rejects import Rejects
 from batch.collect.times import read_instant, read_seconds
 from batch.snapshot.schemas import CONTAINER_USAGE, NODE_USAGE
@@ -20,7 +21,8 @@ class PodUsageCollector:
         self._decoder = Decoder(PodMetrics)
         self._rejects = rejects
         self._namespaces = frozenset(namespaces)
-        self._rows: dict[tuple[str, str, str, datetime], tuple[object, ...]] = {}
+        self._table = CONTAINER_USAGE.builder()
+        self._newest: datetime | None = None
 
     def take(self, page: bytes) -> int:
         """Read one page; return how many pods it held."""
@@ -35,11 +37,11 @@ class PodUsageCollector:
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """Give everything read so far as a table."""
-        return {"container_usage": CONTAINER_USAGE.frame(self._rows[key] for key in sorted(self._rows))}
+        return {"container_usage": self._table.frame()}
 
     def newest(self) -> datetime | None:
         """Give the time of the newest measurement."""
-        return max((key[3] for key in self._rows), default=None)
+        return self._newest
 
     def _take_pod(self, item: PodMetrics) -> None:
         namespace, name = item.metadata.namespace or "default", item.metadata.name or ""
@@ -48,10 +50,11 @@ class PodUsageCollector:
         if not name or measured_at is None:
             self._rejects.add(thing, "timestamp", item.timestamp, "not a time")
             return
+        window_seconds = read_seconds(item.window)
         for container in item.containers or []:
-            used = self._rejects.amounts(container.usage, f"{thing}/{container.name}", "usage")
-            key = (namespace, name, container.name, measured_at)
-            self._rows[key] = (*key, read_seconds(item.window), used.get("cpu"), used.get("memory"))
+            used = self._rejects.amounts(container.usage, f"{thing}/{container.name}", "usage", read_usage)
+            self._table.add((namespace, name, container.name, measured_at, window_seconds, used.get("cpu"), used.get("memory")))
+            self._newest = max(self._newest or measured_at, measured_at)
 
 
 class NodeUsageCollector:
@@ -60,7 +63,8 @@ class NodeUsageCollector:
     def __init__(self, rejects: Rejects) -> None:
         self._decoder = Decoder(NodeMetrics)
         self._rejects = rejects
-        self._rows: dict[tuple[str, datetime], tuple[object, ...]] = {}
+        self._table = NODE_USAGE.builder()
+        self._newest: datetime | None = None
 
     def take(self, page: bytes) -> int:
         """Read one page; return how many nodes it held."""
@@ -75,11 +79,11 @@ class NodeUsageCollector:
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """Give everything read so far as a table."""
-        return {"node_usage": NODE_USAGE.frame(self._rows[key] for key in sorted(self._rows))}
+        return {"node_usage": self._table.frame()}
 
     def newest(self) -> datetime | None:
         """Give the time of the newest measurement."""
-        return max((key[1] for key in self._rows), default=None)
+        return self._newest
 
     def _take_node(self, item: NodeMetrics) -> None:
         thing = f"nodemetrics {item.metadata.name}"
@@ -87,6 +91,6 @@ class NodeUsageCollector:
         if not item.metadata.name or measured_at is None:
             self._rejects.add(thing, "timestamp", item.timestamp, "not a time")
             return
-        used = self._rejects.amounts(item.usage, thing, "usage")
-        key = (item.metadata.name, measured_at)
-        self._rows[key] = (*key, read_seconds(item.window), used.get("cpu"), used.get("memory"))
+        used = self._rejects.amounts(item.usage, thing, "usage", read_usage)
+        self._table.add((item.metadata.name, measured_at, read_seconds(item.window), used.get("cpu"), used.get("memory")))
+        self._newest = max(self._newest or measured_at, measured_at)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 INTEGER = pa.int64()
 TEXT = pa.string()
@@ -45,6 +46,10 @@ class Schema:
         by_column = list(zip(*rows, strict=True)) or [()] * len(self.columns)
         return self.from_columns({c.name: values for c, values in zip(self.columns, by_column, strict=True)})
 
+    def builder(self) -> TableBuilder:
+        """Begin a table that grows row by row."""
+        return TableBuilder(self)
+
     def from_columns(self, values: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
         """Build a checked DataFrame from one sequence a column (None is NA)."""
         arrays = [pa.array(values[c.name], type=c.type, from_pandas=True) for c in self.columns]
@@ -72,3 +77,47 @@ class Schema:
         if frame.duplicated(list(self.key)).any():
             twice = frame.loc[frame.duplicated(list(self.key)), list(self.key)].iloc[0].to_dict()
             raise ValueError(f"table {self.name}: {twice} stands there twice")
+
+
+class TableBuilder:
+    """Gathers rows into Arrow batches, so that a table of 150,000 rows is held once and compactly while it grows."""
+
+    _BATCH = 8192
+
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+        self._rows: list[Sequence[Any]] = []
+        self._batches: list[pa.RecordBatch] = []
+
+    def add(self, row: Sequence[Any]) -> None:
+        """Append one row in column order."""
+        self._rows.append(row)
+        if len(self._rows) >= self._BATCH:
+            self._flush()
+
+    def frame(self) -> pd.DataFrame:
+        """Give the rows sorted by key; of rows with the same key only the last one added."""
+        self._flush()
+        table = pa.Table.from_batches(self._batches, schema=self._schema.arrow)
+        order = pa.array(range(len(table)), pa.int64())
+        keys = [*self._schema.key, "order"]
+        order = table.select(list(self._schema.key)).append_column("order", order).sort_by([(key, "ascending") for key in keys])
+        last = _last_of_each(order, self._schema.key)
+        return self._schema.from_arrow(table.take(order["order"].filter(last)))
+
+    def _flush(self) -> None:
+        columns = list(zip(*self._rows, strict=True)) or [()] * len(self._schema.columns)
+        arrays = [pa.array(values, type=c.type) for c, values in zip(self._schema.columns, columns, strict=True)]
+        self._batches.append(pa.RecordBatch.from_arrays(arrays, schema=self._schema.arrow))
+        self._rows = []
+
+
+def _last_of_each(ordered: pa.Table, key: Sequence[str]) -> pa.Array:
+    """Mark the last row of each run of equal keys in a table sorted by them."""
+    if len(ordered) < 2:  # noqa: PLR2004  one row has no neighbour
+        return pa.array([True] * len(ordered), pa.bool_())
+    differs = pa.scalar(False)  # noqa: FBT003  an Arrow scalar
+    for name in key:
+        column = ordered[name].combine_chunks()
+        differs = pc.or_(pc.not_equal(column.slice(0, len(column) - 1), column.slice(1)), differs)
+    return pa.concat_arrays([differs, pa.array([True])])
