@@ -1,0 +1,247 @@
+"""The live cluster as a source: raw pages of lists, read politely from the Kubernetes API."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from http import HTTPStatus
+from urllib.parse import quote
+
+import msgspec
+
+from batch.collect.login import find_login
+from batch.collect.retry import PassingError, Patience
+from batch.collect.source import Kind, ListExpired, SourceError
+from batch.collect.times import read_instant
+from batch.collect.transport import RefusedError, Transport
+from batch.deadline import Deadline
+from batch.settings import Settings
+
+_SHORT_RETRY_SECONDS = 15.0
+"""Patience with what the report can do without: the metrics API, whose backend seldom comes back within minutes, and questions about the cluster itself."""
+
+_SHORTEST_TIMEOUT_SECONDS = 5.0
+"""A required list is read even when the time for collection is used up, but then no answer may take long."""
+
+_METRICS_GROUP = "metrics.k8s.io"
+_UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError)
+
+
+class _ListMetadata(msgspec.Struct):
+    continue_: str | None = msgspec.field(default=None, name="continue")
+
+
+class _ListHead(msgspec.Struct):
+    """What paging needs of a list; the items are skipped, not decoded."""
+
+    kind: str
+    metadata: _ListMetadata = msgspec.field(default_factory=_ListMetadata)
+
+
+class _Version(msgspec.Struct, rename="camel"):
+    git_version: str
+
+
+class _ObjectMetadata(msgspec.Struct, rename="camel"):
+    creation_timestamp: str
+
+
+class _Object(msgspec.Struct):
+    metadata: _ObjectMetadata
+
+
+class _ReviewStatus(msgspec.Struct):
+    allowed: bool
+
+
+class _Review(msgspec.Struct):
+    status: _ReviewStatus
+
+
+class Cluster:
+    """Implements batch.collect.source.Source on the live API, one request at a time."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        context: str | None,
+        settings: Settings,
+        deadline: Deadline,
+        sleep: Callable[[float], None],
+        chance: Callable[[], float],
+    ) -> None:
+        self._transport = transport
+        self._context = context
+        self._settings = settings
+        self._deadline = deadline
+        self._sleep = sleep
+        self._chance = chance
+
+    @classmethod
+    def connect(
+        cls,
+        settings: Settings,
+        deadline: Deadline,
+        version: str,
+        *,
+        sleep: Callable[[float], None] = time.sleep,
+        chance: Callable[[], float] = random.random,
+    ) -> Cluster:
+        """Find the way into the cluster and its credentials; nothing is asked yet. Raises SettingsError.
+
+        `version` is ours, for the user agent; `chance` gives numbers from 0 to 1 for the jitter of waits.
+        """
+        login = find_login(settings.cluster.context)
+        transport = Transport(login, f"nightcap/{version}")
+        return cls(transport, login.context, settings, deadline, sleep, chance)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._transport.close()
+
+    def context_name(self) -> str | None:
+        """Give the kubeconfig context in use; None inside a cluster."""
+        return self._context
+
+    @property
+    def request_count(self) -> int:
+        """Requests sent so far, failed ones included."""
+        return self._transport.request_count
+
+    @property
+    def received_bytes(self) -> int:
+        """Bytes of all answers so far."""
+        return self._transport.received_bytes
+
+    def kubernetes_version(self) -> str | None:
+        """Give gitVersion, e.g. "v1.36.2"; None when the API server does not tell."""
+        try:
+            return msgspec.json.decode(self._ask("GET", "/version"), type=_Version).git_version
+        except (PassingError, RefusedError, *_UNREADABLE):
+            return None
+
+    def created_at(self, job_name: str, namespace: str) -> datetime | None:
+        """Give the creation time of a Job; None when it cannot be read."""
+        path = f"/apis/batch/v1/namespaces/{quote(namespace, safe='')}/jobs/{quote(job_name, safe='')}"
+        try:
+            return read_instant(msgspec.json.decode(self._ask("GET", path), type=_Object).metadata.creation_timestamp)
+        except (PassingError, RefusedError, *_UNREADABLE):
+            return None
+
+    def allowed(self, verb: str, kind: Kind, namespace: str | None = None) -> bool:
+        """Ask whether we have that right; the API server answers without doing it. Raises SourceError."""
+        attributes = {"verb": verb, "group": kind.group, "resource": kind.name, "namespace": namespace or ""}
+        review = {
+            "apiVersion": "authorization.k8s.io/v1",
+            "kind": "SelfSubjectAccessReview",
+            "spec": {"resourceAttributes": attributes},
+        }
+        try:
+            answer = self._ask("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", review)
+            return msgspec.json.decode(answer, type=_Review).status.allowed
+        except (PassingError, RefusedError) as error:
+            raise _explain(error, kind, "API server") from error
+        except _UNREADABLE as error:
+            raise SourceError(kind, f"the answer to an access review is not one: {error}") from error
+
+    def pages(self, kind: Kind) -> Iterator[bytes]:
+        """Yield the pages of the list, of each namespace in turn when the settings name some. Raises SourceError, also in the middle."""
+        optional = kind.group == _METRICS_GROUP
+        patience = self._patience(min(self._settings.api.retry_seconds, _SHORT_RETRY_SECONDS if optional else float("inf")))
+        namespaces = self._settings.cluster.namespaces if kind.namespaced else ()
+        for namespace in namespaces or (None,):
+            yield from self._list(kind, namespace, patience)
+
+    def _list(self, kind: Kind, namespace: str | None, patience: Patience) -> Iterator[bytes]:
+        """Page through one list. Only `continue` says whether there is more: a page may be short or empty, and counts may be missing."""
+        query: dict[str, str | int] = {"limit": self._settings.api.page_size}
+        path = kind.path(quote(namespace, safe="") if namespace else None)
+        while True:
+            try:
+                page, token = patience.call(f"GET {path}", lambda: self._page(path, query))
+            except (PassingError, RefusedError) as error:
+                raise _explain_list(error, kind, namespace, in_the_middle="continue" in query) from error
+            yield page
+            if not token:
+                return
+            query["continue"] = token
+
+    def _page(self, path: str, query: dict[str, str | int]) -> tuple[bytes, str | None]:
+        """Read one page and the token of the next. After an answer that may have been too large, `query` asks for half as many."""
+        try:
+            page = self._transport.send("GET", path, self._timeout_seconds(), query)
+            return page, _next_token(page)
+        except PassingError as error:
+            if error.oversize:
+                query["limit"] = max(1, int(query["limit"]) // 2)
+            raise
+
+    def _ask(self, method: str, path: str, body: object = None) -> bytes:
+        """Ask one small question, repeating it for a short while."""
+        patience = self._patience(min(self._settings.api.retry_seconds, _SHORT_RETRY_SECONDS))
+        return patience.call(f"{method} {path}", lambda: self._transport.send(method, path, self._timeout_seconds(), body=body))
+
+    def _patience(self, budget_seconds: float) -> Patience:
+        return Patience(budget_seconds, self._deadline, self._sleep, self._chance)
+
+    def _timeout_seconds(self) -> float:
+        return min(self._settings.api.timeout_seconds, max(self._deadline.collection_seconds(), _SHORTEST_TIMEOUT_SECONDS))
+
+
+def _next_token(page: bytes) -> str | None:
+    """Give the continue token of a page; what is no complete list is a cut answer."""
+    try:
+        head = msgspec.json.decode(page, type=_ListHead)
+    except _UNREADABLE as error:
+        raise PassingError(f"the answer is not a whole Kubernetes List: {error}", oversize=True) from error
+    if not head.kind.endswith("List"):
+        raise PassingError(f"the answer is a {head.kind}, not a Kubernetes List")
+    return head.metadata.continue_
+
+
+def _explain_list(error: PassingError | RefusedError, kind: Kind, namespace: str | None, *, in_the_middle: bool) -> SourceError:
+    """Say in words for the report why a list could not be read, and what to do."""
+    status = error.status if isinstance(error, RefusedError) else None
+    if status == HTTPStatus.FORBIDDEN:
+        scope, role = (
+            (f'in namespace "{namespace}"', f'a Role in namespace "{namespace}"')
+            if namespace
+            else ("at the cluster scope", "the ClusterRole")
+        )
+        return SourceError(
+            kind,
+            f'no right to list {kind.name} of API group "{kind.group}" {scope} (403): {error}',
+            f'Add to {role}: apiGroups ["{kind.group}"], resources ["{kind.name}"], verbs ["get", "list"].',
+            forbidden=True,
+        )
+    if status == HTTPStatus.NOT_FOUND:
+        remedy = "Install metrics-server." if kind.group == _METRICS_GROUP else "This version of Kubernetes does not have it."
+        return SourceError(kind, f"{kind.path()} is not served (404)", remedy, absent=True)
+    if status == HTTPStatus.GONE and in_the_middle:
+        return ListExpired(kind, "its continue token expired in mid-list (410)")
+    return _explain(error, kind, "metrics API" if kind.group == _METRICS_GROUP else "API server")
+
+
+def _explain(error: PassingError | RefusedError, kind: Kind, server: str) -> SourceError:
+    """Say what can go wrong with any question."""
+    if isinstance(error, PassingError):
+        return SourceError(kind, f"{server} unavailable: {error}", _passing_remedy(error, kind))
+    if error.status == HTTPStatus.UNAUTHORIZED:
+        return SourceError(
+            kind,
+            str(error),
+            "Log in again, so that kubectl works with the same context; in a cluster, check the pod's service account token.",
+        )
+    if error.status == 0:
+        return SourceError(kind, f"no connection to the API server: {error}", "Check the address and the CA certificate in the kubeconfig.")
+    return SourceError(kind, f"{server} answered {error.status}: {error}")
+
+
+def _passing_remedy(error: PassingError, kind: Kind) -> str:
+    if error.oversize:
+        return "Lower api.page_size or raise api.timeout_seconds, and look for a proxy that cuts long answers."
+    if kind.group == _METRICS_GROUP:
+        return f"Look at `kubectl get apiservice {kind.version}.{kind.group}`."
+    return "Run again when the API server is well, or raise api.retry_seconds."
