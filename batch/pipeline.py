@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -17,8 +17,8 @@ from batch.collect.source import Source
 from batch.deadline import Deadline
 from batch.deliver import publish, spool
 from batch.deliver.model import Receipt
-from batch.deliver.storage import open_store
-from batch.errors import BatchError, RenderError, SettingsError
+from batch.deliver.storage import StorageError, locate, open_store
+from batch.errors import BatchError, CollectError, DeliverError, RenderError, SettingsError
 from batch.gpu.assess import assess as assess_gpu
 from batch.plan.assess import assess as assess_plan
 from batch.report.model import Artifact, Report, Run
@@ -72,6 +72,8 @@ class Outcome:
 def run(settings: Settings, world: World, outcome: Outcome) -> None:
     """Do the whole night: collect, assess, render, deliver. Fills `outcome`; raises BatchError when there is no report."""
     outputs = chosen_outputs(settings, world)
+    for url in outputs:
+        locate(url)  # a bad address is said now, not after the night's work
     started_at = world.now()
     snapshot = take_snapshot(settings, world)
     report = make_report(settings, world, snapshot, started_at)
@@ -90,7 +92,12 @@ def run(settings: Settings, world: World, outcome: Outcome) -> None:
 
 def collect(settings: Settings, world: World, url: str) -> None:
     """Collect only, and write the snapshot to a folder or bucket."""
-    archive.save(take_snapshot(settings, world), open_store(url, settings))
+    store = open_store(url, settings)
+    snapshot = take_snapshot(settings, world)
+    try:
+        archive.save(snapshot, store)
+    except StorageError as error:
+        raise DeliverError("snapshot-unwritable", attempted=f"write the snapshot to {url}", why=error.why, remedy=error.remedy) from error
 
 
 def take_snapshot(settings: Settings, world: World) -> Snapshot:
@@ -98,7 +105,7 @@ def take_snapshot(settings: Settings, world: World) -> Snapshot:
     world.progress.stage("collect")
     name, _, where = settings.source.partition(":")
     if name == "snapshot" and where:
-        return archive.load(open_store(where, settings), where)
+        return _load(settings, where)
     deadline = Deadline(settings.run.deadline_seconds, settings.run.reserve_seconds, world.monotonic, world.monotonic())
     with _opened(settings, world, deadline) as (source, identity, taken_at, fallback):
         return assemble(
@@ -110,6 +117,13 @@ def take_snapshot(settings: Settings, world: World) -> Snapshot:
             namespaces=settings.cluster.namespaces,
             on_page=world.progress.count,
         )
+
+
+def _load(settings: Settings, where: str) -> Snapshot:
+    try:
+        return archive.load(open_store(where, settings), where)
+    except StorageError as error:
+        raise CollectError("snapshot-unreadable", attempted=f"read the snapshot at {where}", why=error.why, remedy=error.remedy) from error
 
 
 def make_report(settings: Settings, world: World, snapshot: Snapshot, started_at: datetime) -> Report:
@@ -155,9 +169,9 @@ def _opened(settings: Settings, world: World, deadline: Deadline) -> Iterator[_O
     """Open the source; give it with its identity, its moment (None: the newest measurement) and the moment to fall back on."""
     name, _, where = settings.source.partition(":")
     if settings.source == "cluster":
-        cluster = Cluster.connect(settings, deadline, version=__version__)
-        taken_at = world.now()
-        yield cluster, _live_identity(settings, cluster), taken_at, lambda: taken_at
+        with closing(Cluster.connect(settings, deadline, __version__)) as cluster:
+            taken_at = world.now()
+            yield cluster, _live_identity(settings, cluster), taken_at, lambda: taken_at
     elif settings.source == "sample" or (name == "dump" and where):
         folder = SAMPLE if settings.source == "sample" else Path(where)
         dump = Dump(folder)
@@ -173,7 +187,8 @@ def _opened(settings: Settings, world: World, deadline: Deadline) -> Iterator[_O
         )
 
 
-def _live_identity(settings: Settings, cluster: Cluster) -> Identity:
+def cluster_name(settings: Settings, cluster: Cluster) -> str:
+    """Give the name of a live cluster: the setting, else the kubeconfig context. Raises SettingsError when it has none."""
     name = settings.cluster.name or cluster.context_name()
     if not name:
         raise SettingsError(
@@ -182,6 +197,11 @@ def _live_identity(settings: Settings, cluster: Cluster) -> Identity:
             why="cluster.name is not set, and inside a cluster nothing else tells its name",
             remedy="Set NIGHTCAP_CLUSTER__NAME.",
         )
+    return name
+
+
+def _live_identity(settings: Settings, cluster: Cluster) -> Identity:
+    name = cluster_name(settings, cluster)
     job, uid, namespace = settings.run.job_name, settings.run.job_uid, settings.run.namespace
     if not (job and uid):
         return Identity(name, "cluster")

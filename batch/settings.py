@@ -105,6 +105,24 @@ class UsageSettings(_Group):
     )
 
 
+class SamplingSettings(_Group):
+    """How often usage is read in one run; a single reading at 2 a.m. is not a day."""
+
+    samples: int = setting(
+        1,
+        "Readings of PodMetrics in one run of a live cluster. CPU is then the mean of a pod's samples, memory the largest.",
+        "count",
+        ge=1,
+        le=1000,
+    )
+    interval_seconds: float = setting(
+        60,
+        "Time between two readings: at least metrics-server's resolution (15 by default), or the same measurement is read twice and counts once.",
+        "seconds",
+        ge=1,
+    )
+
+
 class PoolSettings(_Group):
     """How nodes are grouped."""
 
@@ -191,7 +209,9 @@ class S3Settings(_Group):
     access_key_id: str | None = setting(None, "Access key. Default: boto3's own chain.")
     secret_access_key: SecretStr | None = setting(None, "Secret key.")
     session_token: SecretStr | None = setting(None, "Session token of temporary credentials.")
-    ca_file: Path | None = setting(None, "CA certificates (PEM) of the store. Default: the system's.")
+    ca_file: Path | None = setting(
+        None, "CA certificates (PEM) of the store. Default: the file that AWS_CA_BUNDLE names, else those that come with botocore."
+    )
     timeout_seconds: float = setting(60, "Longest wait for a connection or an answer.", "seconds", gt=0)
 
 
@@ -211,6 +231,7 @@ class Settings(_Group):
     run: RunSettings = RunSettings()
     api: ApiSettings = ApiSettings()
     usage: UsageSettings = UsageSettings()
+    sampling: SamplingSettings = SamplingSettings()
     pools: PoolSettings = PoolSettings()
     plan: PlanSettings = PlanSettings()
     report: ReportSettings = ReportSettings()

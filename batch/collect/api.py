@@ -26,6 +26,10 @@ _SHORTEST_TIMEOUT_SECONDS = 5.0
 """A required list is read even when the time for collection is used up, but then no answer may take long."""
 
 _METRICS_GROUP = "metrics.k8s.io"
+
+_METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+"""The form in which the API server leaves out spec and status; plain JSON where it cannot."""
+
 _UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError)
 
 
@@ -50,6 +54,14 @@ class _ObjectMetadata(msgspec.Struct, rename="camel"):
 
 class _Object(msgspec.Struct):
     metadata: _ObjectMetadata
+
+
+class _Resource(msgspec.Struct):
+    name: str
+
+
+class _ResourceList(msgspec.Struct):
+    resources: list[_Resource]
 
 
 class _ReviewStatus(msgspec.Struct):
@@ -115,6 +127,11 @@ class Cluster:
         """Bytes of all answers so far."""
         return self._transport.received_bytes
 
+    @property
+    def server_time(self) -> datetime | None:
+        """The API server's clock in its newest answer, to whole seconds; None before the first."""
+        return self._transport.server_time
+
     def kubernetes_version(self) -> str | None:
         """Give gitVersion, e.g. "v1.36.2"; None when the API server does not tell."""
         try:
@@ -146,6 +163,21 @@ class Cluster:
         except _UNREADABLE as error:
             raise SourceError(kind, f"the answer to an access review is not one: {error}") from error
 
+    def served_with(self, kind: Kind) -> frozenset[str]:
+        """Give the plurals of all that the API of this kind serves. Raises SourceError, `absent` when there is no such API.
+
+        An aggregated API, such as that of metrics, answers this itself: it also shows that its backend is there.
+        """
+        try:
+            answer = msgspec.json.decode(self._ask("GET", kind.api), type=_ResourceList)
+        except (PassingError, RefusedError) as error:
+            if isinstance(error, RefusedError) and error.status == HTTPStatus.NOT_FOUND:
+                raise _absent(kind, kind.api) from error
+            raise _explain(error, kind, _server(kind)) from error
+        except _UNREADABLE as error:
+            raise SourceError(kind, f"what {kind.api} answers is no list of resources: {error}") from error
+        return frozenset(resource.name for resource in answer.resources)
+
     def pages(self, kind: Kind) -> Iterator[bytes]:
         """Yield the pages of the list, of each namespace in turn when the settings name some. Raises SourceError, also in the middle."""
         optional = kind.group == _METRICS_GROUP
@@ -158,9 +190,10 @@ class Cluster:
         """Page through one list. Only `continue` says whether there is more: a page may be short or empty, and counts may be missing."""
         query: dict[str, str | int] = {"limit": self._settings.api.page_size}
         path = kind.path(quote(namespace, safe="") if namespace else None)
+        accept = _METADATA_ONLY if kind.metadata_only else "application/json"
         while True:
             try:
-                page, token = patience.call(f"GET {path}", lambda: self._page(path, query))
+                page, token = patience.call(f"GET {path}", lambda: self._page(path, query, accept))
             except (PassingError, RefusedError) as error:
                 raise _explain_list(error, kind, namespace, in_the_middle="continue" in query) from error
             yield page
@@ -168,10 +201,10 @@ class Cluster:
                 return
             query["continue"] = token
 
-    def _page(self, path: str, query: dict[str, str | int]) -> tuple[bytes, str | None]:
+    def _page(self, path: str, query: dict[str, str | int], accept: str) -> tuple[bytes, str | None]:
         """Read one page and the token of the next. After an answer that may have been too large, `query` asks for half as many."""
         try:
-            page = self._transport.send("GET", path, self._timeout_seconds(), query)
+            page = self._transport.send("GET", path, self._timeout_seconds(), query, accept=accept)
             return page, _next_token(page)
         except PassingError as error:
             if error.oversize:
@@ -205,23 +238,33 @@ def _explain_list(error: PassingError | RefusedError, kind: Kind, namespace: str
     """Say in words for the report why a list could not be read, and what to do."""
     status = error.status if isinstance(error, RefusedError) else None
     if status == HTTPStatus.FORBIDDEN:
-        scope, role = (
-            (f'in namespace "{namespace}"', f'a Role in namespace "{namespace}"')
-            if namespace
-            else ("at the cluster scope", "the ClusterRole")
-        )
+        scope = f'in namespace "{namespace}"' if namespace else "at the cluster scope"
         return SourceError(
             kind,
             f'no right to list {kind.name} of API group "{kind.group}" {scope} (403): {error}',
-            f'Add to {role}: apiGroups ["{kind.group}"], resources ["{kind.name}"], verbs ["get", "list"].',
+            rule_to_add(kind, namespace),
             forbidden=True,
         )
     if status == HTTPStatus.NOT_FOUND:
-        remedy = "Install metrics-server." if kind.group == _METRICS_GROUP else "This version of Kubernetes does not have it."
-        return SourceError(kind, f"{kind.path()} is not served (404)", remedy, absent=True)
+        return _absent(kind, kind.path())
     if status == HTTPStatus.GONE and in_the_middle:
         return ListExpired(kind, "its continue token expired in mid-list (410)")
-    return _explain(error, kind, "metrics API" if kind.group == _METRICS_GROUP else "API server")
+    return _explain(error, kind, _server(kind))
+
+
+def rule_to_add(kind: Kind, namespace: str | None) -> str:
+    """Say which rule gives the rights on a kind, in one namespace or everywhere."""
+    role = f'a Role in namespace "{namespace}"' if namespace else "the ClusterRole"
+    return f'Add to {role}: apiGroups ["{kind.group}"], resources ["{kind.name}"], verbs ["get", "list"].'
+
+
+def _server(kind: Kind) -> str:
+    return "metrics API" if kind.group == _METRICS_GROUP else "API server"
+
+
+def _absent(kind: Kind, path: str) -> SourceError:
+    remedy = "Install metrics-server." if kind.group == _METRICS_GROUP else "This version of Kubernetes does not have it."
+    return SourceError(kind, f"{path} is not served (404)", remedy, absent=True)
 
 
 def _explain(error: PassingError | RefusedError, kind: Kind, server: str) -> SourceError:

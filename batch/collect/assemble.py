@@ -2,32 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import pandas as pd
 
+from batch.collect.jobs import JobCollector
 from batch.collect.nodes import NodeCollector
 from batch.collect.objects import NotAList
+from batch.collect.owners import OwnerCollector, has_unexplained_replica_sets, job_owners, with_top_owners
 from batch.collect.pods import PodCollector
 from batch.collect.rejects import Rejects
-from batch.collect.source import FILE_NAMES, NODE_METRICS, NODES, POD_METRICS, PODS, Kind, ListExpired, Source, SourceError
+from batch.collect.source import (
+    FILE_NAMES,
+    JOBS,
+    NODE_METRICS,
+    NODES,
+    POD_METRICS,
+    PODS,
+    REPLICA_SETS,
+    Kind,
+    ListExpired,
+    Source,
+    SourceError,
+)
 from batch.collect.usage import NodeUsageCollector, PodUsageCollector
 from batch.deadline import Deadline
 from batch.errors import CollectError
 from batch.snapshot.model import Gap, Snapshot
+from batch.snapshot.requests_rule import rule_of
 
 _MOST_RESTARTS = 3
 """How often one list is begun again after its continue token expired: a list that takes longer than the API server keeps
 tokens (5 to 15 minutes) three times will not be faster the fourth time."""
 
-_EFFECTS = {
+EFFECTS = {
     NODES: "Node figures are unknown: capacity, allocatable, pools, headroom and GPUs.",
     POD_METRICS: "Usage of pods is unknown: distributions, quantiles and flavors cannot be planned.",
     NODE_METRICS: "Usage of whole machines is unknown.",
+    JOBS: "Jobs are unknown; pods of a CronJob are listed under their Job.",
+    REPLICA_SETS: "Pods of some ReplicaSets are listed under the ReplicaSet instead of what owns it.",
 }
+"""What a report lacks when a kind could not be read."""
 
 
 class Collector(Protocol):
@@ -42,6 +60,9 @@ class Collector(Protocol):
         ...
 
 
+AnyCollector = TypeVar("AnyCollector", bound=Collector)
+
+
 @dataclass(frozen=True)
 class Identity:
     """Where a snapshot is filed; what is None follows from `taken_at`."""
@@ -52,13 +73,16 @@ class Identity:
     date: str | None = None
 
 
-@dataclass
-class _Collected:
-    tables: dict[str, pd.DataFrame] = field(default_factory=dict)
-    gaps: list[Gap] = field(default_factory=list)
-    unread: set[str] = field(default_factory=set)
-    newest: datetime | None = None
-    complete: bool = True
+@dataclass(frozen=True)
+class Sampling:
+    """How often usage of pods is read, and how the time between two readings is spent."""
+
+    samples: int = 1
+    interval_seconds: float = 0.0
+    sleep: Callable[[float], None] = lambda _seconds: None
+
+
+ONCE = Sampling()
 
 
 def assemble(
@@ -69,35 +93,23 @@ def assemble(
     fallback_taken_at: Callable[[], datetime],
     deadline: Deadline,
     namespaces: Collection[str] = (),
+    sampling: Sampling = ONCE,
     on_page: Callable[[str, int], None] = lambda _name, _count: None,
 ) -> Snapshot:
-    """Read every kind once and give a checked Snapshot.
+    """Read every kind and give a checked Snapshot.
 
     `taken_at` None: the newest measurement, else what `fallback_taken_at` gives. `on_page` hears of every page (name of the kind, objects
     so far). Raises CollectError when pods, or without `namespaces` nodes, cannot be read; every other source becomes a Gap.
     """
-    rejects = Rejects()
-    collected = _Collected()
-    makers: Mapping[Kind, Callable[[], Collector]] = {
-        NODES: lambda: NodeCollector(rejects),
-        PODS: lambda: PodCollector(rejects, namespaces),
-        POD_METRICS: lambda: PodUsageCollector(rejects, namespaces),
-        NODE_METRICS: lambda: NodeUsageCollector(rejects),
-    }
+    reading = _Reading(source, deadline, on_page)
     version = source.kubernetes_version()
-    for kind, make in makers.items():
-        required = kind is PODS or (kind is NODES and not namespaces)
-        _read_kind(source, kind, make, collected, deadline, on_page, required=required)
-    if rejects:
-        collected.gaps.append(
-            Gap(
-                "objects",
-                f"{len(rejects)} could not be read; the first: {rejects.first()}",
-                "They are missing from the sums; all are in rejects.csv.",
-            )
-        )
-    moment = taken_at or collected.newest or fallback_taken_at()
-    moment = moment.astimezone(UTC)
+    reading.read(NODES, lambda: NodeCollector(reading.rejects), required=not namespaces)
+    reading.read(PODS, lambda: PodCollector(reading.rejects, namespaces, rule_of(version)), required=True)
+    reading.read_usage(namespaces, sampling)
+    reading.read(JOBS, lambda: JobCollector(reading.rejects, namespaces))
+    reading.find_top_owners()
+    reading.note_rejects()
+    moment = (taken_at or reading.newest or fallback_taken_at()).astimezone(UTC)
     return Snapshot(
         taken_at=moment,
         cluster=identity.cluster,
@@ -105,62 +117,112 @@ def assemble(
         source=identity.source,
         run_id=identity.run_id or moment.strftime("%Y%m%dT%H%M%SZ"),
         date=identity.date or moment.strftime("%Y-%m-%d"),
-        tables={**collected.tables, "rejects": rejects.table()},
-        gaps=tuple(collected.gaps),
+        tables={**reading.tables, "rejects": reading.rejects.table()},
+        gaps=tuple(reading.gaps),
         namespaces=tuple(sorted(namespaces)) or None,
-        complete=collected.complete,
-        unread=frozenset(collected.unread),
+        complete=reading.complete,
+        unread=frozenset(reading.unread),
     )
 
 
-def _read_kind(
-    source: Source,
-    kind: Kind,
-    make: Callable[[], Collector],
-    collected: _Collected,
-    deadline: Deadline,
-    on_page: Callable[[str, int], None],
-    *,
-    required: bool,
-) -> None:
-    name = FILE_NAMES[kind]
-    if not required and deadline.collection_seconds() <= 0:
-        collected.gaps.append(Gap(name, "the run's time was used up before it could be read", _EFFECTS[kind]))
-        collected.unread.add(name)
-        collected.complete = False
-        return
-    try:
-        collector = _read_pages(source, kind, make, on_page)
-    except SourceError as error:
-        if required:
-            raise CollectError(f"{name}-unreadable", attempted=f"list {name}", why=error.reason, remedy=error.remedy) from error
-        collected.gaps.append(Gap(name, error.reason, _EFFECTS[kind]))
-        collected.unread.add(name)
-        return
-    collected.tables.update(collector.tables())
-    if isinstance(collector, (PodUsageCollector, NodeUsageCollector)):
-        newest = collector.newest()
-        collected.newest = max(filter(None, (collected.newest, newest)), default=None)
-        if newest is None:
-            collected.gaps.append(Gap(name, "the list was read and held no measurement", _EFFECTS[kind]))
-            collected.unread.add(name)
+@dataclass
+class _Reading:
+    """One collection in progress: what was read, and what could not be."""
 
+    source: Source
+    deadline: Deadline
+    on_page: Callable[[str, int], None]
+    rejects: Rejects = field(default_factory=Rejects)
+    tables: dict[str, pd.DataFrame] = field(default_factory=dict)
+    gaps: list[Gap] = field(default_factory=list)
+    unread: set[str] = field(default_factory=set)
+    newest: datetime | None = None
+    complete: bool = True
 
-def _read_pages(source: Source, kind: Kind, make: Callable[[], Collector], on_page: Callable[[str, int], None]) -> Collector:
-    """Read all pages into a fresh collector; a list that expired in the middle is begun again, and never half used."""
-    for _ in range(_MOST_RESTARTS):
-        collector, count = make(), 0
+    def read(self, kind: Kind, make: Callable[[], AnyCollector], *, required: bool = False) -> AnyCollector | None:
+        """Read one kind into a collector and keep its tables; None when it became a Gap."""
+        name = FILE_NAMES[kind]
+        if not required and self.deadline.collection_seconds() <= 0:
+            self.complete = False
+            self._give_up(kind, "the run's time was used up before it could be read")
+            return None
         try:
-            for page in source.pages(kind):
-                count += collector.take(page)
-                on_page(FILE_NAMES[kind], count)
-        except ListExpired:
-            continue
-        except NotAList as error:
-            raise SourceError(kind, f"the answer is not a Kubernetes List: {error}", "Look at what is served or stored there.") from error
+            collector = self._read_pages(kind, make)
+        except SourceError as error:
+            if required:
+                raise CollectError(f"{name}-unreadable", attempted=f"list {name}", why=error.reason, remedy=error.remedy) from error
+            self._give_up(kind, error.reason)
+            return None
+        self.tables.update(collector.tables())
         return collector
-    raise SourceError(
-        kind,
-        f"its continue token expired {_MOST_RESTARTS} times in mid-list",
-        "Raise api.page_size, or read the cluster at a quieter time.",
-    )
+
+    def read_usage(self, namespaces: Collection[str], sampling: Sampling) -> None:
+        """Read what machines use once, and what pods use as often as the sampling says and time allows."""
+        machines = self.read(NODE_METRICS, lambda: NodeUsageCollector(self.rejects))
+        pods = self.read(POD_METRICS, lambda: PodUsageCollector(self.rejects, namespaces))
+        if pods is not None:
+            self._read_again(pods, namespaces, sampling)
+        for kind, collector in ((NODE_METRICS, machines), (POD_METRICS, pods)):
+            if collector is not None and collector.newest() is None:
+                self._give_up(kind, "the list was read and held no measurement")
+            elif collector is not None:
+                self.newest = max(filter(None, (self.newest, collector.newest())))
+
+    def _read_again(self, pods: PodUsageCollector, namespaces: Collection[str], sampling: Sampling) -> None:
+        """Add the further readings that the sampling asks for; one that fails ends them, and what was read before stays."""
+        for number in range(2, sampling.samples + 1):
+            if self.deadline.collection_seconds() <= sampling.interval_seconds:
+                self._note_fewer(number - 1, sampling, "the run's time was used up")
+                break
+            sampling.sleep(sampling.interval_seconds)
+            try:
+                pods.join(self._read_pages(POD_METRICS, lambda: PodUsageCollector(self.rejects, namespaces)))
+            except SourceError as error:
+                self._note_fewer(number - 1, sampling, error.reason)
+                break
+        self.tables.update(pods.tables())
+
+    def _note_fewer(self, taken: int, sampling: Sampling, reason: str) -> None:
+        self.gaps.append(
+            Gap(FILE_NAMES[POD_METRICS], f"{taken} of {sampling.samples} readings were taken: {reason}", "Usage rests on these.")
+        )
+
+    def find_top_owners(self) -> None:
+        """Put the workload at the top in place of ReplicaSets and Jobs; ReplicaSets are listed only when pods leave a question."""
+        owners = job_owners(self.tables["jobs"]) if "jobs" in self.tables else {}
+        if has_unexplained_replica_sets(self.tables["pods"]):
+            replica_sets = self.read(REPLICA_SETS, lambda: OwnerCollector(self.rejects))
+            owners.update(replica_sets.owners() if replica_sets else {})
+        self.tables["pods"] = with_top_owners(self.tables["pods"], owners)
+
+    def note_rejects(self) -> None:
+        """Say in a gap that something was refused, with the first of it."""
+        if len(self.rejects):
+            reason = f"{len(self.rejects)} could not be read; the first: {self.rejects.first()}"
+            self.gaps.append(Gap("objects", reason, "They are missing from the sums; all are in rejects.csv."))
+
+    def _give_up(self, kind: Kind, reason: str) -> None:
+        name = FILE_NAMES[kind]
+        self.gaps.append(Gap(name, reason, EFFECTS[kind]))
+        self.unread.add(name)
+
+    def _read_pages(self, kind: Kind, make: Callable[[], AnyCollector]) -> AnyCollector:
+        """Read all pages into a fresh collector; a list that expired in the middle is begun again, and never half used."""
+        for _ in range(_MOST_RESTARTS):
+            collector, count = make(), 0
+            try:
+                for page in self.source.pages(kind):
+                    count += collector.take(page)
+                    self.on_page(FILE_NAMES[kind], count)
+            except ListExpired:
+                continue
+            except NotAList as error:
+                raise SourceError(
+                    kind, f"the answer is not a Kubernetes List: {error}", "Look at what is served or stored there."
+                ) from error
+            return collector
+        raise SourceError(
+            kind,
+            f"its continue token expired {_MOST_RESTARTS} times in mid-list",
+            "Raise api.page_size, or read the cluster at a quieter time.",
+        )

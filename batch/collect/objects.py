@@ -35,6 +35,13 @@ class OwnerReference(Object):
     controller: bool | None = None
 
 
+class Annotations(msgspec.Struct, gc=False):
+    """The annotations that are used; the others are never held, for they may hold anything."""
+
+    capacity_provisioned: Any = msgspec.field(default=None, name="CapacityProvisioned")
+    instantiate: Any = msgspec.field(default=None, name="cronjob.kubernetes.io/instantiate")
+
+
 class Metadata(Object):
     """Metadata of any object."""
 
@@ -44,6 +51,7 @@ class Metadata(Object):
     creation_timestamp: str | None = None
     deletion_timestamp: str | None = None
     labels: msgspec.Raw = NULL
+    annotations: Annotations | None = None
     owner_references: list[OwnerReference] | None = None
 
 
@@ -188,6 +196,33 @@ class Pod(Object):
     metadata: Metadata
     spec: PodSpec | None = None
     status: PodStatus | None = None
+
+
+class Owned(Object):
+    """Any object of which only the metadata is used."""
+
+    metadata: Metadata
+
+
+class PodTemplate(Object):
+    """spec.template of a Job."""
+
+    spec: PodSpec | None = None
+
+
+class JobSpec(Object):
+    """Spec of a Job."""
+
+    suspend: bool | None = None
+    parallelism: int | None = None
+    template: PodTemplate | None = None
+
+
+class Job(Object):
+    """A Job."""
+
+    metadata: Metadata
+    spec: JobSpec | None = None
 
 
 class NodeMetrics(Object):

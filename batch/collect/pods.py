@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 
 import msgspec
 import pandas as pd
 
 from batch.collect.objects import Decoder, OwnerReference, Pod, PodSpec, PodStatus, decode_labels
+from batch.collect.quantity import read_count, read_nanocores
 from batch.collect.rejects import Rejects
 from batch.collect.requests import is_sidecar
 from batch.collect.shapes import Shape, Shapes
 from batch.collect.times import read_instant
+from batch.snapshot.requests_rule import RequestsRule
 from batch.snapshot.schemas import CONTAINERS, LABEL_SETS, POD_RESOURCES, PODS
 
 _OWN_COLUMN = ("cpu", "memory")
+_PROVISIONED = re.compile(r"([0-9]{1,4}(?:\.[0-9]{1,4})?)vCPU ([0-9]{1,4}(?:\.[0-9]{1,4})?)GB")
 
 
 class PodCollector:
     """Turns pages of the pod list into tables; only the rows are kept, so memory is bounded by the result."""
 
-    def __init__(self, rejects: Rejects, namespaces: Collection[str] = ()) -> None:
+    def __init__(self, rejects: Rejects, namespaces: Collection[str] = (), rule: RequestsRule = RequestsRule.PER_CONTAINER) -> None:
         self._decoder = Decoder(Pod)
         self._rejects = rejects
         self._namespaces = frozenset(namespaces)
-        self._shapes = Shapes()
+        self._shapes = Shapes(rule)
         self._labels = _Labels()
         self._pods = PODS.builder()
         self._resources = POD_RESOURCES.builder()
@@ -71,6 +75,7 @@ class PodCollector:
                 shape.requests.get("memory", 0),
                 shape.limits.get("cpu"),
                 shape.limits.get("memory"),
+                *_provisioned(pod),
                 shape.cpu_limited,
                 shape.memory_limited,
             )
@@ -102,6 +107,13 @@ class _Labels:
 
     def frame(self) -> pd.DataFrame:
         return self._table.frame()
+
+
+def _provisioned(pod: Pod) -> tuple[int | None, int | None]:
+    """Read what AWS Fargate bought for the pod, e.g. "0.25vCPU 0.5GB"; its GB are 1024 MiB (ECS task sizes: 0.5 GB is 512)."""
+    text = pod.metadata.annotations.capacity_provisioned if pod.metadata.annotations else None
+    match = _PROVISIONED.fullmatch(text) if isinstance(text, str) else None
+    return (read_nanocores(match[1]), read_count(f"{match[2]}Gi")) if match else (None, None)
 
 
 def _identity(pod: Pod, template_hash: str | None) -> tuple[object, ...]:

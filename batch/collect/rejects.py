@@ -11,6 +11,9 @@ from batch.snapshot.schemas import REJECTS
 
 _LONGEST_VALUE = 100
 
+NOTED = object()
+"""Stands for a quantity that could not be read and has been noted."""
+
 
 class Rejects:
     """Collects what was refused, so that the run goes on and nothing is lost silently."""
@@ -35,6 +38,9 @@ class Rejects:
         """Read a map of quantities by resource; a refused one is noted and is None."""
         amounts: dict[str, int | None] = {}
         for resource, value in (quantities or {}).items():
+            if value is NOTED:
+                amounts[resource] = None
+                continue
             try:
                 amounts[resource] = read(resource, value)
             except QuantityError as error:

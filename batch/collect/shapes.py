@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from batch.collect.objects import Container, ContainerStatus, Pod, PodSpec, PodStatus
 from batch.collect.rejects import Rejects
 from batch.collect.requests import Amounts, effective_limits, effective_requests, is_sidecar, limited, own_amounts, resize_is_infeasible
+from batch.snapshot.requests_rule import RequestsRule
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,8 @@ class Shape:
 class Shapes:
     """Works out the shape of a pod, once for all pods whose resources stand there in the same words."""
 
-    def __init__(self) -> None:
+    def __init__(self, rule: RequestsRule) -> None:
+        self._rule = rule
         self._known: dict[Hashable, Shape] = {}
 
     def of(self, pod: Pod) -> Shape:
@@ -36,13 +38,13 @@ class Shapes:
         key = tuple(_words(pod))
         shape = self._known.get(key)
         if shape is None:
-            shape = self._known[key] = _work_out(pod)
+            shape = self._known[key] = _work_out(pod, self._rule)
         return shape
 
 
-def _work_out(pod: Pod) -> Shape:
+def _work_out(pod: Pod, rule: RequestsRule) -> Shape:
     rejects = Rejects()
-    requests, limits = effective_requests(pod, "", rejects), effective_limits(pod, "", rejects)
+    requests, limits = effective_requests(pod, "", rejects, rule), effective_limits(pod, "", rejects)
     spec = pod.spec or PodSpec()
     return Shape(
         requests,

@@ -9,12 +9,16 @@ from typing import Protocol
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of object that can be listed. `name` is the plural that files and requests use; `group` is "" for core."""
+    """A kind of object that can be listed. `name` is the plural that files and requests use; `group` is "" for core.
+
+    `metadata_only` asks the API server to leave out spec and status.
+    """
 
     name: str
     group: str
     version: str
     namespaced: bool
+    metadata_only: bool = False
 
     @property
     def api(self) -> str:
@@ -31,7 +35,17 @@ PODS = Kind("pods", "", "v1", namespaced=True)
 POD_METRICS = Kind("pods", "metrics.k8s.io", "v1beta1", namespaced=True)
 NODE_METRICS = Kind("nodes", "metrics.k8s.io", "v1beta1", namespaced=False)
 
-FILE_NAMES = {NODES: "nodes", PODS: "pods", POD_METRICS: "podmetrics", NODE_METRICS: "nodemetrics"}
+JOBS = Kind("jobs", "batch", "v1", namespaced=True)
+REPLICA_SETS = Kind("replicasets", "apps", "v1", namespaced=True, metadata_only=True)
+
+FILE_NAMES = {
+    NODES: "nodes",
+    PODS: "pods",
+    JOBS: "jobs",
+    REPLICA_SETS: "replicasets",
+    POD_METRICS: "podmetrics",
+    NODE_METRICS: "nodemetrics",
+}
 """How a kind is called in gaps and as a file of a dump."""
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 
 import msgspec
@@ -37,7 +39,8 @@ class _Status(msgspec.Struct):
 class Transport:
     """Sends requests, one at a time, with credentials that are read anew when they are no longer accepted.
 
-    `request_count` and `received_bytes` are this program's own footprint on the API server.
+    `request_count` and `received_bytes` are this program's own footprint on the API server; `server_time` is its clock in the
+    newest answer, to whole seconds, None when it told none.
     """
 
     def __init__(self, login: Login, user_agent: str) -> None:
@@ -46,19 +49,26 @@ class Transport:
         self._client = login.open_client(user_agent)
         self.request_count = 0
         self.received_bytes = 0
+        self.server_time: datetime | None = None
 
     def close(self) -> None:
         """Close the connections."""
         self._client.close()
 
     def send(
-        self, method: str, path: str, timeout_seconds: float, query: Mapping[str, str | int] | None = None, body: object = None
+        self,
+        method: str,
+        path: str,
+        timeout_seconds: float,
+        query: Mapping[str, str | int] | None = None,
+        body: object = None,
+        accept: str = "application/json",
     ) -> bytes:
         """Give the body of a successful answer, never an empty one. Raises PassingError or RefusedError."""
-        status, headers, data = self._exchange(method, path, timeout_seconds, query, body)
+        status, headers, data = self._exchange(method, path, timeout_seconds, query, body, accept)
         if status == HTTPStatus.UNAUTHORIZED:
             self._log_in_again()
-            status, headers, data = self._exchange(method, path, timeout_seconds, query, body)
+            status, headers, data = self._exchange(method, path, timeout_seconds, query, body, accept)
         if status == HTTPStatus.UNAUTHORIZED:
             raise RefusedError(status, f"our credentials are not accepted, also after reading them again (401): {_message(status, data)}")
         if status in _PASSING:
@@ -70,20 +80,21 @@ class Transport:
         return data
 
     def _exchange(
-        self, method: str, path: str, timeout_seconds: float, query: Mapping[str, str | int] | None, body: object
+        self, method: str, path: str, timeout_seconds: float, query: Mapping[str, str | int] | None, body: object, accept: str
     ) -> tuple[int, Mapping[str, str], bytes]:
         self.request_count += 1
-        headers = self._headers(body)
+        headers = self._headers(body, accept)
         with _translated(timeout_seconds, began=False):
             request = self._client.param_serialize(method, path, None, list((query or {}).items()), headers, body)
             response = self._client.call_api(*request, _request_timeout=timeout_seconds)
         with _translated(timeout_seconds, began=True):
             data: bytes = response.read()
         self.received_bytes += len(data)
+        self.server_time = _date(response.headers)
         return response.status, response.headers, data
 
-    def _headers(self, body: object) -> dict[str, str]:
-        headers = {"Accept": "application/json"}
+    def _headers(self, body: object, accept: str) -> dict[str, str]:
+        headers = {"Accept": accept}
         if body is not None:
             headers["Content-Type"] = "application/json"
         with _reading_credentials():  # the client looks into a service account's token file every minute
@@ -138,3 +149,11 @@ def _retry_after(headers: Mapping[str, str]) -> float:
     """Read Retry-After in seconds; the API server sends no other form."""
     text = headers.get("Retry-After", "")
     return float(text) if text.isdigit() else 0.0
+
+
+def _date(headers: Mapping[str, str]) -> datetime | None:
+    """Read Date, which HTTP always writes in GMT (RFC 9110, section 5.6.7)."""
+    try:
+        return parsedate_to_datetime(headers.get("Date", "")).replace(tzinfo=UTC)
+    except ValueError:
+        return None

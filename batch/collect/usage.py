@@ -39,6 +39,11 @@ class PodUsageCollector:
         """Give everything read so far as a table."""
         return {"container_usage": self._table.frame()}
 
+    def join(self, other: PodUsageCollector) -> None:
+        """Add another reading; a measurement of the same window read twice counts once."""
+        self._table.join(other._table)
+        self._newest = max(filter(None, (self._newest, other._newest)), default=None)
+
     def newest(self) -> datetime | None:
         """Give the time of the newest measurement."""
         return self._newest

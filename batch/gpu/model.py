@@ -35,6 +35,8 @@ class GpuResource:
 
     `free_by_reason` splits `unrequested_count` by what becomes of it: usable, stranded, tainted, cordoned, not ready.
     `largest_free_block` counts nodes by how many are free on them. `idle_node_count`: nodes without a single request.
+    Everything that rests on requests is None, or empty, when only some namespaces were read: the rest may hold the others.
+    `card_count` is None where the resource does not say how many cards are behind it.
     """
 
     resource: str
@@ -42,12 +44,13 @@ class GpuResource:
     node_count: int
     capacity_count: int | None
     allocatable_count: int
-    requests_count: int
-    unrequested_count: int
-    stranded_count: int
+    requests_count: int | None
+    unrequested_count: int | None
+    stranded_count: int | None
     free_by_reason: Mapping[str, int]
-    idle_node_count: int
+    idle_node_count: int | None
     largest_free_block: Mapping[int, int]
+    card_count: int | None = None
 
 
 @dataclass(frozen=True)

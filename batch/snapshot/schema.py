@@ -95,6 +95,12 @@ class TableBuilder:
         if len(self._rows) >= self._BATCH:
             self._flush()
 
+    def join(self, other: TableBuilder) -> None:
+        """Append all rows of another builder of the same schema."""
+        self._flush()
+        other._flush()
+        self._batches += other._batches
+
     def frame(self) -> pd.DataFrame:
         """Give the rows sorted by key; of rows with the same key only the last one added."""
         self._flush()

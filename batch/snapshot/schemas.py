@@ -159,6 +159,20 @@ PODS = Schema(
         Column(
             "limits_memory_bytes", INTEGER, "effective limits of the containers that have one; NA when none has", "bytes", nullable=True
         ),
+        Column(
+            "provisioned_cpu_nanocores",
+            INTEGER,
+            "what was bought for the pod where pods are billed alone (AWS Fargate)",
+            "nanocores",
+            nullable=True,
+        ),
+        Column(
+            "provisioned_memory_bytes",
+            INTEGER,
+            "what was bought for the pod where pods are billed alone (AWS Fargate)",
+            "bytes",
+            nullable=True,
+        ),
         Column("cpu_limited", FLAG, "whether every container that runs side by side has a CPU limit"),
         Column("memory_limited", FLAG, "whether every container that runs side by side has a memory limit"),
     ),
@@ -213,6 +227,48 @@ CONTAINER_USAGE = Schema(
     ),
 )
 
+JOBS = Schema(
+    "jobs",
+    "one row for each Job object",
+    ("namespace", "job"),
+    (
+        Column("namespace", TEXT, "namespace of the Job"),
+        Column("job", TEXT, "name of the Job"),
+        Column("uid", TEXT, "metadata.uid", nullable=True),
+        Column("owner_kind", TEXT, "kind of the owner; hand-started Jobs name their CronJob without controlling reference", nullable=True),
+        Column("owner_name", TEXT, "name of the owner", nullable=True),
+        Column("manual", FLAG, "true when it was started by hand from a CronJob"),
+        Column("suspended", FLAG, "spec.suspend"),
+        Column("parallelism", INTEGER, "spec.parallelism; 1 where it is not set", "count"),
+        Column(
+            "template_requests_cpu_nanocores",
+            INTEGER,
+            "what one pod of the template will hold, missing requests filled from limits",
+            "nanocores",
+            nullable=True,
+        ),
+        Column(
+            "template_requests_memory_bytes",
+            INTEGER,
+            "what one pod of the template will hold, missing requests filled from limits",
+            "bytes",
+            nullable=True,
+        ),
+    ),
+)
+
+JOB_RESOURCES = Schema(
+    "job_resources",
+    "one row for each resource that a pod of a Job's template will request beside cpu and memory",
+    ("namespace", "job", "resource"),
+    (
+        Column("namespace", TEXT, "namespace of the Job"),
+        Column("job", TEXT, "name of the Job"),
+        Column("resource", TEXT, "name of the resource"),
+        Column("requests_count", INTEGER, "what one pod of the template will hold", "count"),
+    ),
+)
+
 REJECTS = Schema(
     "rejects",
     "one row for each object or value that could not be read; everything else of the run goes on without it",
@@ -241,6 +297,8 @@ SCHEMAS = {
         LABEL_SETS,
         CONTAINERS,
         CONTAINER_USAGE,
+        JOBS,
+        JOB_RESOURCES,
         REJECTS,
     )
 }

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from batch.snapshot.model import Snapshot
+from batch.snapshot.schemas import CONTAINER_USAGE
 
 POOL_LABELS = (
     "karpenter.sh/nodepool",
@@ -53,18 +57,66 @@ def bound_pods(snapshot: Snapshot) -> pd.DataFrame:
     return pods.loc[held & pods["node"].isin(snapshot.table("nodes")["node"])]
 
 
+@dataclass(frozen=True)
+class Sampling:
+    """How often usage of pods was measured, and from when to when (None: never)."""
+
+    sample_count: int
+    first_at: datetime | None
+    last_at: datetime | None
+
+
+def sampling(snapshot: Snapshot, max_age_seconds: float) -> Sampling:
+    """Tell on how many distinct measurements of a pod the usage rests at most, and over what time they spread."""
+    usage = _fresh_usage(snapshot, max_age_seconds)
+    if not len(usage):
+        return Sampling(0, None, None)
+    instants = (
+        usage.select(["namespace", "pod", "measured_at"]).group_by(["namespace", "pod"]).aggregate([("measured_at", "count_distinct")])
+    )
+    moments = pc.min_max(usage["measured_at"]).as_py()
+    return Sampling(pc.max(instants["measured_at_count_distinct"]).as_py(), moments["min"], moments["max"])
+
+
 def pod_usage(snapshot: Snapshot, max_age_seconds: float) -> pd.DataFrame:
     """Usage of each measured pod: namespace, pod, usage_cpu_nanocores, usage_memory_bytes.
 
-    The newest measurement of each container that is not older than `max_age_seconds` at taken_at, summed over the pod's
-    containers. A pod with a container whose value is NA has NA: a part is not the whole.
+    Of the measurements not older than `max_age_seconds` at taken_at: at each instant the sum over the pod's containers; then over the
+    instants the mean for CPU, which is shared in time, and the largest for memory, which is not. An instant at which a container's value is
+    NA does not count: a part is not the whole.
     """
-    usage = snapshot.table("container_usage")
-    usage = usage.loc[usage["measured_at"] >= pd.Timestamp(snapshot.taken_at) - pd.Timedelta(seconds=max_age_seconds)]
-    newest = usage.sort_values("measured_at", kind="stable").drop_duplicates(["namespace", "pod", "container"], keep="last")
+    usage = _fresh_usage(snapshot, max_age_seconds)
     columns = ["usage_cpu_nanocores", "usage_memory_bytes"]
-    grouped = newest.groupby(["namespace", "pod"], sort=True)[columns]
-    sums, known, sizes = grouped.sum(), grouped.count(), grouped.size()
+    nulls = pc.CountOptions(mode="only_null")
+    at_instants = usage.group_by(["namespace", "pod", "measured_at"]).aggregate(
+        [(column, "sum") for column in columns] + [(column, "count", nulls) for column in columns]
+    )
+    whole = at_instants.select(["namespace", "pod"])
     for column in columns:
-        sums[column] = sums[column].astype(INTEGER).mask(known[column] < sizes)
-    return sums.reset_index()
+        known = pc.equal(at_instants[f"{column}_count"], 0)
+        whole = whole.append_column(column, pc.if_else(known, at_instants[f"{column}_sum"], pa.scalar(None, pa.int64())))
+    pods = whole.group_by(["namespace", "pod"]).aggregate(
+        [("usage_cpu_nanocores", "sum"), ("usage_cpu_nanocores", "count"), ("usage_memory_bytes", "max")]
+    )
+    counts = pods["usage_cpu_nanocores_count"]
+    counts = pc.if_else(pc.equal(counts, 0), pa.scalar(None, pa.int64()), counts)
+    rounded_up = pc.subtract(pc.add(pods["usage_cpu_nanocores_sum"], counts), 1)
+    frame: pd.DataFrame = (
+        pa.table(
+            {
+                "namespace": pods["namespace"],
+                "pod": pods["pod"],
+                "usage_cpu_nanocores": pc.divide(rounded_up, counts),
+                "usage_memory_bytes": pods["usage_memory_bytes_max"],
+            }
+        )
+        .sort_by([("namespace", "ascending"), ("pod", "ascending")])
+        .to_pandas(types_mapper=pd.ArrowDtype)
+    )
+    return frame
+
+
+def _fresh_usage(snapshot: Snapshot, max_age_seconds: float) -> pa.Table:
+    usage = CONTAINER_USAGE.to_arrow(snapshot.table("container_usage"))
+    oldest = snapshot.taken_at - timedelta(seconds=max_age_seconds)
+    return usage.filter(pc.greater_equal(usage["measured_at"], pa.scalar(oldest, usage["measured_at"].type)))

@@ -10,12 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from batch.collect.assemble import Identity, assemble
+from batch.collect.assemble import Identity, Sampling, assemble
 from batch.collect.dump import Dump
-from batch.collect.source import NODE_METRICS, NODES, POD_METRICS, PODS, Kind, ListExpired, Source, SourceError
+from batch.collect.source import JOBS, NODE_METRICS, NODES, POD_METRICS, PODS, REPLICA_SETS, Kind, ListExpired, Source, SourceError
 from batch.deadline import Deadline
 from batch.errors import CollectError
+from batch.snapshot import views
 from batch.snapshot.model import Snapshot
+from batch.snapshot.views import sampling
 from tests.collect.objects_json import node, page, pod
 
 NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)
@@ -35,8 +37,13 @@ class Fake:
             PODS: lists.get("pods", [page(pod())]),
             POD_METRICS: lists.get("podmetrics", [page(USAGE)]),
             NODE_METRICS: [page()],
+            JOBS: lists.get("jobs", [page()]),
+            REPLICA_SETS: lists.get("replicasets", [page()]),
         }
         self._again = again
+
+    def serve(self, kind: Kind, steps: list[bytes | SourceError]) -> None:
+        self._lists[kind] = steps
 
     def kubernetes_version(self) -> str | None:
         return "v1.36.2"
@@ -73,7 +80,7 @@ def test_an_absent_metrics_api_is_a_gap_and_usage_unknown() -> None:
 
 def test_an_empty_list_of_measurements_is_a_gap_too() -> None:
     snapshot = snapshot_of(Fake(podmetrics=[page()]))
-    assert [g.source for g in snapshot.gaps] == ["podmetrics", "nodemetrics"]
+    assert {g.source for g in snapshot.gaps} == {"podmetrics", "nodemetrics"}
 
 
 @pytest.mark.parametrize("kind", [NODES, PODS])
@@ -104,7 +111,7 @@ def test_a_list_that_expires_for_ever_is_given_up() -> None:
 def test_no_time_left_skips_optional_sources_and_says_so() -> None:
     snapshot = snapshot_of(Fake(), left=0)
     assert not snapshot.complete
-    assert {g.source for g in snapshot.gaps} == {"podmetrics", "nodemetrics"}
+    assert {g.source for g in snapshot.gaps} == {"podmetrics", "nodemetrics", "jobs"}
 
 
 def test_the_moment_is_given_or_that_of_the_newest_measurement_or_the_fallback() -> None:
@@ -112,6 +119,52 @@ def test_the_moment_is_given_or_that_of_the_newest_measurement_or_the_fallback()
     assert snapshot_of(Fake()).taken_at == datetime(2026, 12, 1, 2, tzinfo=UTC)
     assert snapshot_of(Fake(podmetrics=[page()])).taken_at == NOON
     assert snapshot_of(Fake()).run_id == "20261201T020000Z"
+
+
+def reading(second: int, memory: str) -> bytes:
+    return page(
+        {**USAGE, "timestamp": f"2026-12-01T02:00:{second:02}Z", "containers": [{"name": "app", "usage": {"cpu": "1", "memory": memory}}]}
+    )
+
+
+def sampled(*readings: list[bytes | SourceError], left: float | None = None) -> tuple[Snapshot, list[float]]:
+    waits: list[float] = []
+    source = Fake(podmetrics=readings[0])
+    remaining = iter(readings[1:])
+
+    def sleep(seconds: float) -> None:
+        waits.append(seconds)
+        source.serve(POD_METRICS, next(remaining))
+
+    snapshot = assemble(
+        source,
+        Identity("c", "cluster"),
+        taken_at=None,
+        fallback_taken_at=lambda: NOON,
+        deadline=Deadline(left, 0, lambda: 0.0, 0.0),
+        sampling=Sampling(len(readings), 30, sleep),
+    )
+    return snapshot, waits
+
+
+def test_several_readings_are_kept_and_a_window_read_twice_counts_once() -> None:
+    snapshot, waits = sampled([reading(0, "1Mi")], [reading(0, "1Mi")], [reading(30, "2Mi")])
+    assert waits == [30, 30]
+    assert len(snapshot.table("container_usage")) == 2
+    assert sampling(snapshot, 600) == views.Sampling(2, datetime(2026, 12, 1, 2, tzinfo=UTC), datetime(2026, 12, 1, 2, 0, 30, tzinfo=UTC))
+
+
+def test_a_reading_that_fails_ends_the_sampling_and_keeps_what_was_read() -> None:
+    snapshot, _ = sampled([reading(0, "1Mi")], [SourceError(POD_METRICS, "503")], [reading(30, "2Mi")])
+    assert [g.reason for g in snapshot.gaps if g.source == "podmetrics"] == ["1 of 3 readings were taken: 503"]
+    assert snapshot.has("podmetrics")
+    assert len(snapshot.table("container_usage")) == 1
+
+
+def test_sampling_stops_when_the_time_is_used_up() -> None:
+    snapshot, waits = sampled([reading(0, "1Mi")], [reading(30, "2Mi")], left=20)
+    assert not waits
+    assert "1 of 2 readings" in "".join(g.reason for g in snapshot.gaps)
 
 
 def test_a_dump_is_read_page_by_page_plain_or_compressed(tmp_path: Path) -> None:
@@ -123,7 +176,7 @@ def test_a_dump_is_read_page_by_page_plain_or_compressed(tmp_path: Path) -> None
     snapshot = snapshot_of(Dump(tmp_path))
     assert snapshot.table("pods")["pod"].tolist() == ["a", "b"]
     assert snapshot.kubernetes_version == "v1.36.2"
-    assert {g.reason for g in snapshot.gaps} == {"there is no podmetrics*.json in the dump", "there is no nodemetrics*.json in the dump"}
+    assert {g.reason for g in snapshot.gaps} == {f"there is no {name}*.json in the dump" for name in ("podmetrics", "nodemetrics", "jobs")}
 
 
 def test_a_dump_that_powershell_wrote_is_read(tmp_path: Path) -> None:

@@ -80,6 +80,29 @@ def test_only_the_namespaces_that_were_asked_for() -> None:
     assert tables_of(pod("a"), pod("b", namespace="team"), namespaces=("team",))["pods"]["pod"].tolist() == ["b"]
 
 
+def test_what_fargate_bought_for_a_pod() -> None:
+    rows = tables_of(
+        pod("a", annotations={"CapacityProvisioned": "0.25vCPU 0.5GB"}), pod("b", annotations={"CapacityProvisioned": "lots"}), pod("c")
+    )["pods"].set_index("pod")
+    assert (rows["provisioned_cpu_nanocores"]["a"], rows["provisioned_memory_bytes"]["a"]) == (250_000_000, 512 * 2**20)
+    assert rows["provisioned_memory_bytes"].isna().to_dict() == {"a": False, "b": True, "c": True}
+
+
+def test_the_same_pod_in_two_pages_counts_once_as_it_was_last() -> None:
+    rows = tables_of(pod("a", status={"phase": "Pending"}), pod("b"), pod("a", status={"phase": "Running"}))["pods"]
+    assert rows[["pod", "phase"]].to_numpy().tolist() == [["a", "Running"], ["b", "Running"]]
+
+
+def test_labels_that_are_none_cost_the_pod_and_resources_that_are_none_cost_the_figures() -> None:
+    rejects = Rejects()
+    collector = PodCollector(rejects)
+    collector.take(page(pod("a", labels={"n": 1}), pod("b", spec={"containers": [{"name": "app", "resources": "many"}]})))
+    rows = collector.tables()["pods"]
+    assert rows["pod"].tolist() == ["b"]
+    assert rows["requests_cpu_nanocores"].isna().all()
+    assert rejects.table()["object"].tolist() == ["pod default/a", "pod default/b/app"]
+
+
 def test_environment_variables_and_annotations_are_not_kept() -> None:
     tables = tables_of(pod(annotations={"note": "s3cret"}, spec={"containers": [container(env=[{"name": "TOKEN", "value": "s3cret"}])]}))
     assert not any("s3cret" in frame.to_csv() for frame in tables.values())

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from batch.collect.rejects import Rejects
-from batch.collect.requests import effective_limits, effective_requests, limited
+from batch.collect.requests import effective_limits, effective_requests, limited, template_requests
+from batch.snapshot.requests_rule import RequestsRule, rule_of
 from tests.collect.objects_json import container, decode_pod, pod
 
 MI = 2**20
@@ -54,28 +55,54 @@ def test_pod_level_requests_replace_the_sum() -> None:
     assert found == {"cpu": 600 * MILLI, "memory": GI}
 
 
-def test_while_resizing_the_largest_of_spec_allocated_and_actual_counts_for_each_container() -> None:
-    found = requests_of(
-        {"containers": [container("a", requests={"cpu": "500m"}), container("b", requests={"cpu": "2"})]},
-        {
+@pytest.mark.parametrize(
+    ("version", "milli"),
+    [
+        ("v1.36.2", 2750),  # 0.75 of a, 2 of b
+        ("v1.37.0-gke.100", 2500),  # the largest of 0.5 + 2, 0.5 + 1 and 0.75 + 1
+        (None, 2750),
+    ],
+)
+def test_a_resize_counts_by_the_rule_of_the_server_version(version: str | None, milli: int) -> None:
+    resized = pod(
+        spec={"containers": [container("a", requests={"cpu": "500m"}), container("b", requests={"cpu": "2"})]},
+        status={
             "containerStatuses": [
                 {"name": "a", "allocatedResources": {"cpu": "500m"}, "resources": {"requests": {"cpu": "750m"}}},
                 {"name": "b", "allocatedResources": {"cpu": "1"}, "resources": {"requests": {"cpu": "1"}}},
             ]
         },
     )
-    assert found["cpu"] == 2750 * MILLI
+    assert effective_requests(decode_pod(resized), "pod p1", Rejects(), rule_of(version))["cpu"] == milli * MILLI
 
 
-def test_an_infeasible_resize_is_not_counted() -> None:
-    found = requests_of(
-        {"containers": [container(requests={"cpu": "100"})]},
-        {
-            "conditions": [{"type": "PodResizePending", "status": "True", "reason": "Infeasible"}],
+@pytest.mark.parametrize(("reason", "cores"), [("Infeasible", 1), ("Deferred", 100)])
+@pytest.mark.parametrize("rule", RequestsRule)
+def test_an_infeasible_resize_is_not_counted_and_a_deferred_one_is(reason: str, cores: int, rule: RequestsRule) -> None:
+    resized = pod(
+        spec={"containers": [container(requests={"cpu": "100"})]},
+        status={
+            "conditions": [{"type": "PodResizePending", "status": "True", "reason": reason}],
             "containerStatuses": [{"name": "app", "allocatedResources": {"cpu": "1"}, "resources": {"requests": {"cpu": "1"}}}],
         },
     )
-    assert found["cpu"] == 1000 * MILLI
+    assert effective_requests(decode_pod(resized), "pod p1", Rejects(), rule)["cpu"] == cores * 1000 * MILLI
+
+
+def test_a_template_takes_missing_requests_from_limits_and_a_pod_does_not() -> None:
+    spec = decode_pod(
+        pod(
+            spec={
+                "containers": [
+                    container("a", limits={"cpu": "2", "memory": "4Gi", "nvidia.com/gpu": "2"}),
+                    container("b", requests={"cpu": "0"}, limits={"cpu": "1", "memory": "1Gi"}),
+                ]
+            }
+        )
+    )
+    assert spec.spec is not None
+    assert template_requests(spec.spec, "job j", Rejects()) == {"cpu": 2000 * MILLI, "memory": 5 * GI, "nvidia.com/gpu": 2}
+    assert effective_requests(spec, "pod p1", Rejects()) == {"cpu": 0}
 
 
 def test_forty_containers_add_up() -> None:

@@ -1,0 +1,65 @@
+"""Jobs: who started them, and what their pods will hold."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import pandas as pd
+
+from batch.collect.objects import Annotations, Decoder, Job, JobSpec, PodSpec, PodTemplate
+from batch.collect.rejects import Rejects
+from batch.collect.requests import template_requests
+from batch.snapshot.schemas import JOB_RESOURCES, JOBS
+
+_OWN_COLUMN = ("cpu", "memory")
+
+
+class JobCollector:
+    """Turns pages of the Job list into tables."""
+
+    def __init__(self, rejects: Rejects, namespaces: Collection[str] = ()) -> None:
+        self._decoder = Decoder(Job)
+        self._rejects = rejects
+        self._namespaces = frozenset(namespaces)
+        self._jobs = JOBS.builder()
+        self._resources = JOB_RESOURCES.builder()
+
+    def take(self, page: bytes) -> int:
+        """Read one page; return how many Jobs it held."""
+        count = 0
+        for item in self._decoder.items(page):
+            count += 1
+            if isinstance(item, tuple):
+                self._rejects.add(f"job {item[0]}", "object", "", item[1])
+            elif not item.metadata.name:
+                self._rejects.add("job without a name", "metadata.name", "", "missing")
+            elif not self._namespaces or item.metadata.namespace in self._namespaces:
+                self._take_job((item.metadata.namespace or "default", item.metadata.name), item)
+        return count
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Give everything read so far as tables."""
+        return {"jobs": self._jobs.frame(), "job_resources": self._resources.frame()}
+
+    def _take_job(self, key: tuple[str, str], job: Job) -> None:
+        spec = job.spec or JobSpec()
+        template = (spec.template or PodTemplate()).spec or PodSpec()
+        requests = template_requests(template, f"job {key[0]}/{key[1]}", self._rejects)
+        references = job.metadata.owner_references or []
+        owner = next((o for o in references if o.controller), references[0] if references else None)
+        self._jobs.add(
+            (
+                *key,
+                job.metadata.uid,
+                owner.kind if owner else None,
+                owner.name if owner else None,
+                (job.metadata.annotations or Annotations()).instantiate == "manual",
+                bool(spec.suspend),
+                1 if spec.parallelism is None else spec.parallelism,
+                requests.get("cpu", 0),
+                requests.get("memory", 0),
+            )
+        )
+        for resource, amount in requests.items():
+            if resource not in _OWN_COLUMN and amount:
+                self._resources.add((*key, resource, amount))

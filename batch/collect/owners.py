@@ -1,0 +1,65 @@
+"""Owners: from a pod's controller to the workload at the top, by reference and never by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+import pyarrow as pa
+
+from batch.collect.objects import Decoder, Owned
+from batch.collect.rejects import Rejects
+
+Owner = tuple[str, str]
+"""Kind and name."""
+
+_TEXT = pd.ArrowDtype(pa.string())
+
+
+class OwnerCollector:
+    """Reads who owns each object of a list, by the object's uid."""
+
+    def __init__(self, rejects: Rejects) -> None:
+        self._decoder = Decoder(Owned)
+        self._rejects = rejects
+        self._owners: dict[str, Owner] = {}
+
+    def take(self, page: bytes) -> int:
+        """Read one page; return how many objects it held."""
+        count = 0
+        for item in self._decoder.items(page):
+            count += 1
+            if isinstance(item, tuple):
+                self._rejects.add(f"replicaset {item[0]}", "object", "", item[1])
+                continue
+            owner = next((o for o in item.metadata.owner_references or [] if o.controller), None)
+            if owner and item.metadata.uid:
+                self._owners[item.metadata.uid] = (owner.kind, owner.name)
+        return count
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Give no table: owners end up in table pods."""
+        return {}
+
+    def owners(self) -> Mapping[str, Owner]:
+        """Give the owner of each uid that has one."""
+        return self._owners
+
+
+def job_owners(jobs: pd.DataFrame) -> dict[str, Owner]:
+    """Give the owner of each Job that has one, by the Job's uid."""
+    owned = jobs.loc[jobs["uid"].notna() & jobs["owner_kind"].notna() & jobs["owner_name"].notna()]
+    return dict(zip(owned["uid"], zip(owned["owner_kind"], owned["owner_name"], strict=True), strict=True))
+
+
+def has_unexplained_replica_sets(pods: pd.DataFrame) -> bool:
+    """Tell whether some pod's ReplicaSet is not known to belong to a Deployment, so that ReplicaSets must be asked."""
+    return bool((pods["workload_kind"] == "ReplicaSet").any())
+
+
+def with_top_owners(pods: pd.DataFrame, owners: Mapping[str, Owner]) -> pd.DataFrame:
+    """Give the pods with the owner of their owner as workload, where it is known."""
+    kinds = pods["owner_uid"].map({uid: kind for uid, (kind, _) in owners.items()}).astype(_TEXT)
+    names = pods["owner_uid"].map({uid: name for uid, (_, name) in owners.items()}).astype(_TEXT)
+    known = kinds.notna() & pods["workload_kind"].isin(["ReplicaSet", "Job"])
+    return pods.assign(workload_kind=pods["workload_kind"].mask(known, kinds), workload=pods["workload"].mask(known, names))

@@ -1,0 +1,104 @@
+"""Which resource names are accelerators, and which labels and taints say that a node has some.
+
+Names and labels as their device plugins and clouds document them (December 2025): NVIDIA device plugin and GPU feature
+discovery, AMD device plugin and node labeller, Intel device plugins, AWS Neuron, Karpenter, EKS, GKE, AKS, Alibaba ACK.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Iterable
+
+
+class Kind(enum.Enum):
+    """What a resource name stands for."""
+
+    ACCELERATOR = "counts devices, or parts of devices, that pods request"
+    AMOUNT = "an amount of a device that is counted under another name: its memory, its cores"
+    UNKNOWN = "looks like an accelerator of a vendor that is not known here"
+    OTHER = "no accelerator"
+
+
+LEGACY = "alpha.kubernetes.io/nvidia-gpu"
+"""NVIDIA's name before Kubernetes 1.11; no device plugin of today advertises it."""
+
+THOUSANDTHS = "aliyun.com/gpu-milli"
+"""Thousandths of a card, advertised by Alibaba's GPU sharing."""
+
+NEURON = ("aws.amazon.com/neuroncore", "aws.amazon.com/neuron", "aws.amazon.com/neurondevice")
+"""The names of one and the same AWS silicon, finest unit first: cores, devices, and the old name of devices."""
+
+_VENDORS = {
+    "nvidia": re.compile(r"nvidia\.com/(gpu|gpu\.shared|mig-.+)|alpha\.kubernetes\.io/nvidia-gpu|aliyun\.com/gpu-milli"),
+    "amd": re.compile(r"amd\.com/gpu"),
+    "intel": re.compile(r"gpu\.intel\.com/(i915|xe)|habana\.ai/gaudi"),
+    "google": re.compile(r"google\.com/tpu"),
+    "aws": re.compile("|".join(map(re.escape, NEURON))),
+}
+_NO_DEVICE = re.compile(r".+_monitoring|rdma/.+")
+_AMOUNT = re.compile(r"gpu\.intel\.com/.+|.+/[a-z]?gpu[-_.]?(mem|memory|core|cores|count|percent)([-_.].+)?")
+_LOOKS_LIKE = re.compile(r"gpu|accelerator|(?<![a-z])(npu|tpu)")
+"""npu and tpu only at the start of a word: "input" and "output" hold them too."""
+
+_CLOUD_PRODUCTS = (
+    "cloud.google.com/gke-accelerator",
+    "karpenter.k8s.aws/instance-gpu-name",
+    "eks.amazonaws.com/instance-gpu-name",
+    "k8s.amazonaws.com/accelerator",
+    "karpenter.azure.com/sku-gpu-name",
+)
+PRODUCT_LABELS = {
+    "nvidia": ("nvidia.com/gpu.product", "aliyun.accelerator/nvidia_name", *_CLOUD_PRODUCTS),
+    "amd": ("amd.com/gpu.product-name", "beta.amd.com/gpu.product-name", *_CLOUD_PRODUCTS),
+    "intel": ("gpu.intel.com/product",),
+    "google": ("cloud.google.com/gke-tpu-accelerator",),
+    "aws": ("karpenter.k8s.aws/instance-accelerator-name", "k8s.amazonaws.com/accelerator"),
+}
+"""Labels whose value is the product, by vendor, in the order in which they are tried: what looked at the card before the clouds."""
+
+PRESENCE_LABELS = frozenset(
+    {
+        *(label for labels in PRODUCT_LABELS.values() for label in labels),
+        "nvidia.com/gpu.present",
+        "nvidia.com/gpu.count",
+        "kubernetes.azure.com/accelerator",
+        "accelerator",
+    }
+)
+"""Labels that say a node has accelerators. The last two hold a vendor or what an administrator typed, hence no product."""
+
+ABSENT = frozenset({"", "0", "false", "no", "none"})
+"""Values with which such a label says the opposite."""
+
+_DEDICATING_TAINTS = frozenset({("sku", "gpu")})
+"""Key and value of further taints that keep other pods off GPU nodes: the one in AKS' guide to GPU node pools."""
+
+
+def kind(resource: str) -> Kind:
+    """Tell what a resource name stands for."""
+    if vendor(resource):
+        return Kind.ACCELERATOR
+    if _NO_DEVICE.fullmatch(resource):
+        return Kind.OTHER
+    if _AMOUNT.fullmatch(resource):
+        return Kind.AMOUNT
+    return Kind.UNKNOWN if _LOOKS_LIKE.search(resource.lower()) else Kind.OTHER
+
+
+def vendor(resource: str) -> str | None:
+    """Vendor of an accelerator, the key of PRODUCT_LABELS; None for any other resource."""
+    return next((name for name, pattern in _VENDORS.items() if pattern.fullmatch(resource)), None)
+
+
+def of_kind(resources: Iterable[str], *kinds: Kind) -> list[str]:
+    """Give the distinct names of those kinds, sorted."""
+    return sorted(name for name in set(resources) if kind(name) in kinds)
+
+
+def dedicates(taint: str, value: str | None) -> bool:
+    """Whether a taint is there to keep pods without accelerators away; pods with one tolerate it.
+
+    The key is then a resource name (GKE: nvidia.com/gpu=present; Kubernetes' ExtendedResourceToleration adds the toleration).
+    """
+    return vendor(taint) is not None or (taint, value) in _DEDICATING_TAINTS

@@ -1,0 +1,158 @@
+"""The tables of the report as CSV files (RFC 4180), complete and with exact numbers."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+from urllib.parse import quote
+
+import pandas as pd
+
+from batch.gpu.model import GPU_NODES, GpuAssessment, GpuResource
+from batch.plan.model import NODE_CAPACITY, PROFILE_PODS, CapacityPlan, FlavorFit, Pool, ProfilePlan
+from batch.report.document import NOT_BUILT
+from batch.report.model import Artifact
+from batch.snapshot.model import Snapshot
+from batch.snapshot.schema import Schema
+from batch.snapshot.schemas import REJECTS
+
+MEDIA_TYPE = "text/csv; charset=utf-8; header=present"
+
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # noqa: RUF001 - the full-width forms are meant
+"""A text that begins so runs as a formula in spreadsheets (OWASP, CSV injection; full-width forms included)."""
+
+_NANO = 10**9
+
+
+def tables(snapshot: Snapshot, plan: CapacityPlan, gpu: GpuAssessment) -> tuple[Artifact, ...]:
+    """Write every table behind the report's sections to tables/<name>.csv; a table without rows still has its header.
+
+    Cores are exact decimal numbers, NA is an empty cell, flags are true or false. Text that a spreadsheet would run as a formula
+    gets an apostrophe in front; numbers never do.
+    """
+    return (
+        _table("nodes", _columns(NODE_CAPACITY, plan.nodes)),
+        _table("pools", _rows(_POOL_COLUMNS, map(_pool, plan.pools))),
+        *(table for profile in plan.profiles for table in _profile_tables(profile)),
+        _table("gpu-nodes", _columns(GPU_NODES, gpu.nodes)),
+        _table("gpu-resources", _rows(_GPU_RESOURCE_COLUMNS, map(_gpu_resource, gpu.resources))),
+        _table("rejects", _columns(REJECTS, snapshot.table("rejects"))),
+        _table("gaps", _rows(("source", "reason", "effect"), map(vars, dict.fromkeys((*snapshot.gaps, *NOT_BUILT))))),
+    )
+
+
+_POOL_COLUMNS = (
+    "name",
+    "node_count",
+    "unusable_node_count",
+    "bound_pod_count",
+    "allocatable_pod_count",
+    "headroom_pod_count",
+    *(f"{state}_cpu_nanocores" for state in ("allocatable", "requests", "usage", "headroom")),
+    *(f"{state}_memory_bytes" for state in ("allocatable", "requests", "usage", "headroom")),
+    "binding_resource",
+)
+_FLAVOR_COLUMNS = (
+    "name",
+    "provider",
+    "architecture",
+    "cpu_nanocores",
+    "memory_bytes",
+    "gpu_count",
+    "gpu_product",
+    "pod_limit",
+    "in_cluster_node_count",
+    "allocatable_cpu_nanocores",
+    "allocatable_memory_bytes",
+    "daemonset_pod_count",
+    "daemonset_cpu_nanocores",
+    "daemonset_memory_bytes",
+    "cpu_fit_ratio",
+    "memory_fit_ratio",
+    "outliers_tolerated",
+    "cpu_overrun_probability",
+    "memory_overrun_probability",
+    "node_count",
+    "monthly_cost",
+    "recommended",
+)
+_GPU_RESOURCE_COLUMNS = (
+    "resource",
+    "product",
+    "node_count",
+    "card_count",
+    "capacity_count",
+    "allocatable_count",
+    "requests_count",
+    "unrequested_count",
+    "usable_count",
+    "stranded_count",
+    "tainted_count",
+    "cordoned_count",
+    "not_ready_count",
+    "idle_node_count",
+)
+
+
+def _profile_tables(profile: ProfilePlan) -> tuple[Artifact, Artifact]:
+    name = quote(profile.name, safe="")
+    return (
+        _table(f"profile-{name}-pods", _columns(PROFILE_PODS, profile.pods)),
+        _table(f"profile-{name}-flavors", _rows(_FLAVOR_COLUMNS, (_flavor(fit, profile) for fit in profile.flavors))),
+    )
+
+
+def _pool(pool: Pool) -> Mapping[str, Any]:
+    return {**vars(pool), "unusable_node_count": sum(unusable.node_count for unusable in pool.unusable)}
+
+
+def _flavor(fit: FlavorFit, profile: ProfilePlan) -> Mapping[str, Any]:
+    recommended = profile.recommended is not None and profile.recommended.flavor == fit.flavor.name
+    return {**vars(fit.flavor), **vars(fit), "recommended": recommended}
+
+
+def _gpu_resource(resource: GpuResource) -> Mapping[str, Any]:
+    by_reason = {f"{reason.replace(' ', '_')}_count": count for reason, count in resource.free_by_reason.items()}
+    return {**dict.fromkeys(_GPU_RESOURCE_COLUMNS), **by_reason, **vars(resource)}
+
+
+def _columns(schema: Schema, frame: pd.DataFrame) -> dict[str, list[Any]]:
+    table = schema.to_arrow(frame)
+    return {column.name: table.column(column.name).to_pylist() for column in schema.columns}
+
+
+def _rows(names: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    every = list(rows)
+    return {name: [row[name] for row in every] for name in names}
+
+
+def _table(name: str, columns: Mapping[str, list[Any]]) -> Artifact:
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(column.replace("nanocores", "cores") for column in columns)
+    writer.writerows(zip(*(_cells(column, values) for column, values in columns.items()), strict=True))
+    return Artifact(f"tables/{name}.csv", MEDIA_TYPE, text.getvalue().encode())
+
+
+def _cells(column: str, values: list[Any]) -> list[Any]:
+    if "nanocores" in column:
+        return [None if value is None else _decimal_cores(value) for value in values]
+    return [_cell(value) for value in values]
+
+
+def _cell(value: object) -> object:
+    """Give what csv.writer can write as it is: None becomes an empty cell, a number stays a number."""
+    if isinstance(value, str):
+        return f"'{value}" if value.startswith(_FORMULA_STARTS) else value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value
+
+
+def _decimal_cores(nanocores: int) -> str:
+    """Write nanocores as cores, exactly: 250000000 is 0.25."""
+    whole, rest = divmod(abs(nanocores), _NANO)
+    fraction = f".{rest:09d}".rstrip("0").rstrip(".")
+    return f"{'-' if nanocores < 0 else ''}{whole}{fraction}"
