@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+import gc
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Protocol, TypeVar
@@ -103,11 +105,12 @@ def assemble(
     """
     reading = _Reading(source, deadline, on_page)
     version = source.kubernetes_version()
-    reading.read(NODES, lambda: NodeCollector(reading.rejects), required=not namespaces)
-    reading.read(PODS, lambda: PodCollector(reading.rejects, namespaces, rule_of(version)), required=True)
-    reading.read_usage(namespaces, sampling)
-    reading.read(JOBS, lambda: JobCollector(reading.rejects, namespaces))
-    reading.find_top_owners()
+    with _without_garbage_collection():
+        reading.read(NODES, lambda: NodeCollector(reading.rejects), required=not namespaces)
+        reading.read(PODS, lambda: PodCollector(reading.rejects, namespaces, rule_of(version)), required=True)
+        reading.read_usage(namespaces, sampling)
+        reading.read(JOBS, lambda: JobCollector(reading.rejects, namespaces))
+        reading.find_top_owners()
     reading.note_rejects()
     moment = (taken_at or reading.newest or fallback_taken_at()).astimezone(UTC)
     return Snapshot(
@@ -123,6 +126,18 @@ def assemble(
         complete=reading.complete,
         unread=frozenset(reading.unread),
     )
+
+
+@contextmanager
+def _without_garbage_collection() -> Iterator[None]:
+    """Keep Python from looking for cycles: decoding makes millions of small objects and no cycle, and the looking cost a fifth of the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 @dataclass

@@ -6,11 +6,13 @@ from batch.plan import measured
 from batch.plan.fits import instance_types
 from batch.plan.flavors import compared_flavors
 from batch.plan.judgements import judge
+from batch.plan.minor_resources import minor_resources
 from batch.plan.model import CapacityPlan
 from batch.plan.nodes import node_capacity
 from batch.plan.pools import pools
 from batch.plan.profiles import plan, profiles
 from batch.plan.totals import totals
+from batch.plan.waiting import waiting
 from batch.settings import Settings
 from batch.snapshot import views
 from batch.snapshot.model import Snapshot
@@ -36,4 +38,6 @@ def assess(snapshot: Snapshot, settings: Settings) -> CapacityPlan:
         pools=of_pools,
         profiles=planned,
         findings=judge(snapshot, pods, nodes, of_pools, of_cluster, planned),
+        waiting=waiting(snapshot),
+        minor_resources=minor_resources(snapshot, nodes, bound),
     )

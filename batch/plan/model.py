@@ -88,6 +88,34 @@ class Totals:
     gated_pod_count: int
     unknown_node_pod_count: int | None
     virtual_node_count: int | None
+    preemptible_pod_count: int
+    preemptible_requests_cpu_nanocores: int | None
+    preemptible_requests_memory_bytes: int | None
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """Pods that hold nothing yet and will: what they are ("pending", "gated", "nominated", "suspended Jobs"), and what they ask for.
+
+    `pod_count` of suspended Jobs is parallelism summed over `object_count` Jobs. `resources` has every other resource by name.
+    """
+
+    what: str
+    object_count: int
+    pod_count: int
+    requests_cpu_nanocores: int | None
+    requests_memory_bytes: int | None
+    resources: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class MinorResource:
+    """Huge pages of one size, or ephemeral storage: bytes over the physical nodes that have it."""
+
+    resource: str
+    node_count: int
+    allocatable_bytes: int | None
+    requests_bytes: int | None
 
 
 @dataclass(frozen=True)
@@ -247,3 +275,5 @@ class CapacityPlan:
     pools: tuple[Pool, ...]
     profiles: tuple[ProfilePlan, ...]
     findings: tuple[Finding, ...]
+    waiting: tuple[Waiting, ...] = ()
+    minor_resources: tuple[MinorResource, ...] = ()

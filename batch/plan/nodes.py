@@ -32,9 +32,19 @@ def node_capacity(snapshot: Snapshot, bound: pd.DataFrame, settings: Settings) -
     nodes[_REQUESTS] = by_node[_REQUESTS].sum().reindex(nodes.index).fillna(0)
     nodes[USAGE] = by_node[USAGE].sum(min_count=1).reindex(nodes.index)
     nodes[_MACHINE] = newest_node_usage(snapshot, settings.usage.max_age_seconds)[_MACHINE].reindex(nodes.index)
+    nodes = _as_bought(nodes, bound)
     frame = nodes.reset_index()[[column.name for column in NODE_CAPACITY.columns]]
     NODE_CAPACITY.check(frame)
     return frame
+
+
+def _as_bought(nodes: pd.DataFrame, bound: pd.DataFrame) -> pd.DataFrame:
+    """Give virtual nodes what was bought for their pods, where the pods tell: their own size is that of a machine nobody may fill."""
+    provisioned = bound.groupby("node")[["provisioned_cpu_nanocores", "provisioned_memory_bytes"]].sum(min_count=1).reindex(nodes.index)
+    for resource in ("cpu_nanocores", "memory_bytes"):
+        bought = provisioned[f"provisioned_{resource}"]
+        nodes[f"allocatable_{resource}"] = nodes[f"allocatable_{resource}"].mask(nodes["virtual"] & bought.notna(), bought)
+    return nodes
 
 
 def _unusable(snapshot: Snapshot, nodes: pd.DataFrame) -> pd.Series:

@@ -25,6 +25,7 @@ def totals(snapshot: Snapshot, pods: pd.DataFrame, nodes: pd.DataFrame) -> Total
     def of_nodes(frame: pd.DataFrame, column: str) -> int | None:
         return total(frame[column]) if nodes_read else None
 
+    preemptible = bound.loc[bound["priority"].fillna(0) < 0]
     hardware = snapshot.table("nodes")
     hardware = hardware.loc[~hardware["virtual"]]
     machines = physical.loc[physical[["machine_usage_cpu_nanocores", "machine_usage_memory_bytes"]].notna().any(axis="columns")]
@@ -52,4 +53,7 @@ def totals(snapshot: Snapshot, pods: pd.DataFrame, nodes: pd.DataFrame) -> Total
         gated_pod_count=int(pods["gated"].sum()),
         unknown_node_pod_count=int((~held["node"].isin(nodes["node"])).sum()) if nodes_read else None,
         virtual_node_count=len(nodes) - len(physical) if nodes_read else None,
+        preemptible_pod_count=len(preemptible),
+        preemptible_requests_cpu_nanocores=total(preemptible["requests_cpu_nanocores"]),
+        preemptible_requests_memory_bytes=total(preemptible["requests_memory_bytes"]),
     )

@@ -15,6 +15,7 @@ from batch.report.document_profiles import base_units, profile_document
 from batch.report.format import render_message
 from batch.report.model import Artifact, Run
 from batch.snapshot.model import Gap, Snapshot
+from batch.snapshot.requests_rule import rule_of
 
 FORMAT_VERSION = 1
 """Version of report.json; its schema is reports/schema/report-v1.schema.json. Raised when a key is renamed or redefined."""
@@ -52,10 +53,16 @@ def report_document(
     """
     return {
         "format_version": FORMAT_VERSION,
-        "cluster": {"name": snapshot.cluster, "kubernetes_version": snapshot.kubernetes_version},
+        "cluster": {
+            "name": snapshot.cluster,
+            "kubernetes_version": snapshot.kubernetes_version,
+            "requests_rule": rule_of(snapshot.kubernetes_version).value,
+        },
         "run": _run(run),
         "gaps": [dataclasses.asdict(gap) for gap in dict.fromkeys((*gaps, *NOT_BUILT))],
         "totals": base_units({**vars(plan.totals), "pod_count_by_phase": dict(plan.totals.pod_count_by_phase)}),
+        "waiting": [base_units({**vars(row), "resources": dict(row.resources)}) for row in plan.waiting],
+        "minor_resources": [vars(row) for row in plan.minor_resources],
         "pools": [_pool(pool) for pool in plan.pools],
         "fleets": [],
         "nodes": [_node(row) for row in NODE_CAPACITY.to_arrow(plan.nodes).to_pylist()],
