@@ -92,6 +92,7 @@ def plan(
         pods_per_node=profile.pods_per_node,
         measured_pod_count=measured_count,
         architectures=_architectures(snapshot, members),
+        with_gpus=_mostly_on_gpu_nodes(snapshot, members, flavors),
         most=settings.overrun_probability_max,
     )
     return ProfilePlan(
@@ -160,6 +161,13 @@ def _profile_pods(snapshot: Snapshot, members: pd.DataFrame) -> pd.DataFrame:
 def _architectures(snapshot: Snapshot, members: pd.DataFrame) -> frozenset[str]:
     nodes = snapshot.table("nodes")
     return frozenset(nodes.loc[nodes["node"].isin(members["node"]), "architecture"].dropna().unique())
+
+
+def _mostly_on_gpu_nodes(snapshot: Snapshot, members: pd.DataFrame, flavors: Sequence[Flavor]) -> bool:
+    with_gpus = [flavor.name for flavor in flavors if flavor.gpu_count]
+    nodes = snapshot.table("nodes")
+    on_gpu_nodes = members["node"].isin(nodes.loc[nodes["instance_type"].isin(with_gpus), "node"])
+    return bool(on_gpu_nodes.sum() * 2 > len(members))
 
 
 def _node_plan(quantile: float | None, memory: float | None, cpu: float | None, pods_per_node: int) -> NodePlan | None:

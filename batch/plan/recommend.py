@@ -9,18 +9,24 @@ from batch.plan.model import FlavorFit, Recommendation
 
 
 def recommend(
-    fits: Sequence[FlavorFit], *, pods_per_node: int, measured_pod_count: int, architectures: Collection[str], most: float
+    fits: Sequence[FlavorFit],
+    *,
+    pods_per_node: int,
+    measured_pod_count: int,
+    architectures: Collection[str],
+    with_gpus: bool,
+    most: float,
 ) -> tuple[Recommendation | None, Message | None]:
     """Choose the flavor with the least memory, then the fewest cores, of those on which the pods fit safely; else say why there is none.
 
     Safely: the size that pods may use is known (so nodes of that flavor are in the cluster), nodes take `pods_per_node` pods beside their
     DaemonSets, and the chance that the pods need more than there is is at most `most`, for memory and for CPU. A flavor of another CPU
-    architecture than the pods now run on (`architectures`; empty: unknown) is no candidate, and one with GPUs comes after all without,
-    since without prices its memory says nothing about its cost.
+    architecture than the pods now run on (`architectures`; empty: unknown) is no candidate, and one with GPUs only for pods that now run
+    on GPU nodes (`with_gpus`): its memory says nothing about its cost.
     """
     if not measured_pod_count:
         return None, message("No pod of this profile was measured, so it is not known what a node of them needs.")
-    sized = [fit for fit in fits if _is_sized(fit) and _runs(fit, architectures)]
+    sized = [fit for fit in fits if _is_sized(fit) and _runs(fit, architectures) and (with_gpus or not fit.flavor.gpu_count)]
     if not sized:
         return None, message(
             "What pods may use is known for none of the {count:count} flavors compared: the cluster has no node of them that these pods run on.",
@@ -32,7 +38,7 @@ def recommend(
     safe = [fit for fit in roomy if _worst(fit) <= most]
     if not safe:
         return None, _too_risky(min(roomy, key=_worst), pods_per_node, most)
-    best = min(safe, key=lambda fit: (fit.flavor.gpu_count, fit.flavor.memory_bytes, fit.flavor.cpu_nanocores, fit.flavor.name))
+    best = min(safe, key=lambda fit: (fit.flavor.memory_bytes, fit.flavor.cpu_nanocores, fit.flavor.name))
     return Recommendation(best.flavor.name, _reasons(best, pods_per_node, most, len(safe), len(sized))), None
 
 

@@ -29,9 +29,9 @@ def fit(name: str, memory: int = 16 * GIB, *, cores: int = 4, gpu_count: int = 0
 
 
 def chosen(
-    *fits: FlavorFit, measured: int = 10, architectures: tuple[str, ...] = ("amd64",)
+    *fits: FlavorFit, measured: int = 10, architectures: tuple[str, ...] = ("amd64",), with_gpus: bool = False
 ) -> tuple[Recommendation | None, Message | None]:
-    return recommend(fits, pods_per_node=100, measured_pod_count=measured, architectures=architectures, most=0.01)
+    return recommend(fits, pods_per_node=100, measured_pod_count=measured, architectures=architectures, with_gpus=with_gpus, most=0.01)
 
 
 def name_of(*fits: FlavorFit, **given: Any) -> str | None:
@@ -64,7 +64,10 @@ def test_pods_are_not_moved_to_another_architecture() -> None:
 
 
 def test_gpus_are_not_bought_for_their_memory() -> None:
-    assert name_of(fit("gpu", 8 * GIB, gpu_count=1), fit("plain", 64 * GIB)) == "plain"
+    gpu = fit("gpu", 8 * GIB, gpu_count=1)
+    assert name_of(gpu, fit("plain", 64 * GIB)) == "plain"
+    assert name_of(gpu) is None
+    assert name_of(gpu, fit("plain", 64 * GIB), with_gpus=True) == "gpu"
 
 
 def test_a_refusal_says_what_is_missing() -> None:
