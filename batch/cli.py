@@ -37,16 +37,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(options.command(options, settings))
     except BatchError as error:
         _set_up_logging(settings or Settings())
-        return _give_up(settings, error, error.exit_code)
+        _give_up(settings, str(error), error)
+        return error.exit_code
     except Interrupted as error:
-        return _give_up(settings, error, error.exit_code)
+        _give_up(settings, f"{error} before anything was delivered", error)
+        return int(error.exit_code)
 
 
-def _give_up(settings: Settings | None, error: BaseException, exit_code: int) -> int:
-    """Say why there is no report. The message is for a person; the traceback only helps whoever asks for it with --verbose."""
-    log.error("%s", error, exc_info=error if log.isEnabledFor(logging.DEBUG) else None)
-    _leave_message(settings, str(error))
-    return exit_code
+def _give_up(settings: Settings | None, words: str, error: BaseException) -> None:
+    """Say why there is no report. The words are for a person; the traceback only helps whoever asks for it with --verbose."""
+    log.error("%s", words, exc_info=error if log.isEnabledFor(logging.DEBUG) else None)
+    _leave_message(settings, words)
 
 
 def _run(_options: argparse.Namespace, settings: Settings) -> int:
@@ -54,7 +55,7 @@ def _run(_options: argparse.Namespace, settings: Settings) -> int:
 
     outcome = pipeline.Outcome()
     progress = _progress()
-    world = pipeline.World(now=_clock(settings), monotonic=time.monotonic, in_cluster=_in_cluster(), progress=progress)
+    world = _world(settings, progress)
     with _stopping_on_signals():
         try:
             pipeline.run(settings, world, outcome)
@@ -87,7 +88,7 @@ def _collect(options: argparse.Namespace, settings: Settings) -> int:
     from batch import pipeline  # noqa: PLC0415  as above
 
     progress = _progress()
-    world = pipeline.World(now=_clock(settings), monotonic=time.monotonic, in_cluster=_in_cluster(), progress=progress)
+    world = _world(settings, progress)
     with _stopping_on_signals():
         try:
             pipeline.collect(settings, world, options.to)
@@ -97,9 +98,43 @@ def _collect(options: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
+def _check(_options: argparse.Namespace, settings: Settings) -> int:
+    from batch import preflight  # noqa: PLC0415  as above
+
+    progress = _progress()
+    world = _world(settings, progress)
+    try:
+        lines = preflight.check(settings, world)
+    finally:
+        progress.close()
+    code = preflight.exit_code(lines)
+    verdict = f"A run would end with exit code {code}." if code else "A run would work."
+    width = max(len(line.what) for line in lines)
+    for line in lines:
+        print(_preflight_text(line, width))
+    print(verdict)
+    _leave_message(settings, "\n".join([verdict, *(f"{line.what}: {line.why}" for line in lines if line.required and line.state != "ok")]))
+    return code
+
+
+def _preflight_text(line: Any, width: int) -> str:
+    """Write one line of the preflight, its remedy below it. The mark tells at a glance: + ok, x a run fails, - a run can do without."""
+    mark = "+" if line.state == "ok" else "x" if line.required else "-"
+    head = f"{mark} {line.state:<14}  {line.what:<{width}}  "
+    text = f"{head}{line.why}".rstrip()
+    return f"{text}\n{'':{len(head)}}{line.remedy}" if line.remedy else text
+
+
 def _settings(options: argparse.Namespace, settings: Settings) -> int:
     print(settings_page.effective(settings) if options.effective else settings_page.reference(), end="")
     return 0
+
+
+def _world(settings: Settings, progress: Any) -> Any:
+    """Give the real world, with the clock that the settings ask for."""
+    from batch import pipeline  # noqa: PLC0415  as above
+
+    return pipeline.World(now=_clock(settings), monotonic=time.monotonic, sleep=time.sleep, in_cluster=_in_cluster(), progress=progress)
 
 
 def _clock(settings: Settings) -> Any:
@@ -233,15 +268,18 @@ def _parser() -> argparse.ArgumentParser:
 
     run = commands.add_parser("run", help="the whole night: collect, assess, render, deliver")
     _add_source_options(run)
-    run.add_argument(
-        "--output", metavar="URL", action="append", help="folder, file: or s3:// URL; repeatable (default: ./out outside a cluster)"
-    )
+    _add_output_option(run)
     run.set_defaults(command=_run)
 
     collect = commands.add_parser("collect", help="collect only: write a snapshot")
     _add_source_options(collect)
     collect.add_argument("--to", metavar="PATH", required=True, help="folder or s3:// URL of the snapshot")
     collect.set_defaults(command=_collect)
+
+    check = commands.add_parser("check", help="find out whether a run would work: rights, APIs, outputs, settings")
+    _add_source_options(check)
+    _add_output_option(check)
+    check.set_defaults(command=_check)
 
     page = commands.add_parser("settings", help="print every setting with type, unit, default, environment name and meaning")
     page.add_argument("--effective", action="store_true", help="print the merged values instead, secrets masked")
@@ -257,6 +295,12 @@ def _add_source_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--namespace", metavar="NS", action="append", help="read only this namespace; repeatable")
     parser.add_argument("--now", metavar="ISO8601", help="the report's clock, for repeatable output")
     _add_common_options(parser)
+
+
+def _add_output_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--output", metavar="URL", action="append", help="folder, file: or s3:// URL; repeatable (default: ./out outside a cluster)"
+    )
 
 
 def _add_common_options(parser: argparse.ArgumentParser) -> None:

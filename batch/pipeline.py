@@ -11,7 +11,7 @@ from typing import Protocol
 
 from batch import __version__
 from batch.collect.api import Cluster
-from batch.collect.assemble import Identity, assemble
+from batch.collect.assemble import ONCE, Identity, Sampling, assemble
 from batch.collect.dump import Dump
 from batch.collect.source import Source
 from batch.deadline import Deadline
@@ -46,11 +46,12 @@ class Progress(Protocol):
 class World:
     """What a run takes from outside: clocks, environment, and who watches. One place, so that tests and `--now` can replace it.
 
-    `now` gives aware UTC; `monotonic` seconds. `in_cluster` is whether the process runs in a pod.
+    `now` gives aware UTC; `monotonic` and `sleep` are in seconds. `in_cluster` is whether the process runs in a pod.
     """
 
     now: Callable[[], datetime]
     monotonic: Callable[[], float]
+    sleep: Callable[[float], None]
     in_cluster: bool
     progress: Progress
 
@@ -107,7 +108,7 @@ def take_snapshot(settings: Settings, world: World) -> Snapshot:
     if name == "snapshot" and where:
         return _load(settings, where)
     deadline = Deadline(settings.run.deadline_seconds, settings.run.reserve_seconds, world.monotonic, world.monotonic())
-    with _opened(settings, world, deadline) as (source, identity, taken_at, fallback):
+    with _opened(settings, world, deadline) as (source, identity, taken_at, fallback, sampling):
         return assemble(
             source,
             identity,
@@ -115,6 +116,7 @@ def take_snapshot(settings: Settings, world: World) -> Snapshot:
             fallback_taken_at=fallback,
             deadline=deadline,
             namespaces=settings.cluster.namespaces,
+            sampling=sampling,
             on_page=world.progress.count,
         )
 
@@ -161,23 +163,24 @@ def chosen_outputs(settings: Settings, world: World) -> tuple[str, ...]:
     return ("out",)
 
 
-_Opened = tuple[Source, Identity, datetime | None, Callable[[], datetime]]
+_Opened = tuple[Source, Identity, datetime | None, Callable[[], datetime], Sampling]
 
 
 @contextmanager
 def _opened(settings: Settings, world: World, deadline: Deadline) -> Iterator[_Opened]:
-    """Open the source; give it with its identity, its moment (None: the newest measurement) and the moment to fall back on."""
+    """Open the source; give it with its identity, its moment (None: the newest measurement), the moment to fall back on, and the sampling."""
     name, _, where = settings.source.partition(":")
     if settings.source == "cluster":
         with closing(Cluster.connect(settings, deadline, __version__)) as cluster:
             taken_at = world.now()
-            yield cluster, _live_identity(settings, cluster), taken_at, lambda: taken_at
+            asked = Sampling(settings.sampling.samples, settings.sampling.interval_seconds, world.sleep)
+            yield cluster, _live_identity(settings, cluster), taken_at, lambda: taken_at, asked
     elif settings.source == "sample" or (name == "dump" and where):
         folder = SAMPLE if settings.source == "sample" else Path(where)
         dump = Dump(folder)
         own_name = "sample" if settings.source == "sample" else folder.resolve().name
         shown = "sample" if settings.source == "sample" else f"dump:{own_name}"
-        yield dump, Identity(settings.cluster.name or own_name, shown), settings.run.now, dump.changed_at
+        yield dump, Identity(settings.cluster.name or own_name, shown), settings.run.now, dump.changed_at, ONCE
     else:
         raise SettingsError(
             "source-unknown",

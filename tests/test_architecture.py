@@ -30,7 +30,8 @@ ALLOWED = {
     "report": FOUNDATION | {"snapshot"} | CHECKS,
     "deliver": FOUNDATION | {"snapshot", "report"},
     "pipeline": FOUNDATION | {"snapshot", "collect", "report", "deliver"} | CHECKS,
-    "cli": FOUNDATION | {"settings_page", "pipeline"},
+    "preflight": FOUNDATION | {"collect", "report", "deliver", "pipeline"},
+    "cli": FOUNDATION | {"settings_page", "pipeline", "preflight"},
     "__main__": {"cli"},
 }
 """What each part may import of the others."""

@@ -217,6 +217,13 @@ def test_anything_else_is_passed_on_in_the_words_of_the_server(kube: FakeKube, c
         names(connect(kube))
 
 
+def test_what_an_api_serves_cannot_be_read(kube: FakeKube, connect: Connect) -> None:
+    kube.serve("/apis/batch/v1", {"kind": "Something"})
+
+    with pytest.raises(SourceError, match="what /apis/batch/v1 answers is no list of resources"):
+        connect(kube).served_with(CRONJOBS)
+
+
 def test_rights_cannot_be_asked_for(kube: FakeKube, connect: Connect) -> None:
     kube.fail("/apis/authorization.k8s.io", 403)
 

@@ -6,7 +6,7 @@
         ... kube.url, kube.token, kube.requests ...
 
 It imitates limit/continue over one snapshot, remainingItemCount, 401, 403 from real RBAC rules, 404, 410, Status bodies,
-SelfSubjectAccessReview and /version. It does not know selectors, watches, writes or discovery.
+lists of metadata alone, SelfSubjectAccessReview, /version, and what an API serves. It does not know selectors, watches or writes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, Protocol, Self
 
 Json = dict[str, Any]
 Rule = tuple[str | None, Mapping[str, Any]]
@@ -95,8 +95,21 @@ def rules_from_manifests(documents: Iterable[Any]) -> list[Rule]:
     ]
 
 
-def write_kubeconfig(path: Path, kube: FakeKube, context: str = "fake", **user: str) -> Path:
-    """Write a kubeconfig with one context that logs in to the fake with its token, or as `user` says."""
+class Door(Protocol):
+    """What it takes to get into an API server."""
+
+    @property
+    def url(self) -> str: ...
+
+    @property
+    def certificate(self) -> Path | None: ...
+
+    @property
+    def token(self) -> str: ...
+
+
+def write_kubeconfig(path: Path, kube: Door, context: str = "fake", **user: str) -> Path:
+    """Write a kubeconfig with one context that logs in with the server's token, or as `user` says."""
     cluster = {"server": kube.url} | ({"certificate-authority": str(kube.certificate)} if kube.certificate else {})
     config = {
         "apiVersion": "v1",
@@ -111,7 +124,7 @@ def write_kubeconfig(path: Path, kube: FakeKube, context: str = "fake", **user: 
 
 
 class FakeKube:
-    """The server; `requests` is its log. With a certificate and key (PEM files) it speaks HTTPS."""
+    """The server; `requests` is its log, `hanging` is set once a request hangs. With a certificate and key (PEM files) it speaks HTTPS."""
 
     def __init__(
         self, rules: list[Rule] | None = None, *, version: str = "v1.37.0", certificate: Path | None = None, key: Path | None = None
@@ -123,6 +136,7 @@ class FakeKube:
         self.user = "system:serviceaccount:report:report"
         self.requests: list[Request] = []
         self.stopped = threading.Event()
+        self.hanging = threading.Event()
         self._objects: dict[tuple[str, str], dict[Key, Json]] = {}
         self._canned: dict[str, list[Json]] = {}
         self._faults: list[Fault] = []
@@ -190,7 +204,8 @@ class FakeKube:
             return 200, self._canned[request.path].pop(0)
         match = _PATH.fullmatch(request.path)
         if not match:
-            return 404, "404 page not found\n"
+            served = _served(request.path)
+            return (200, served) if served else (404, "404 page not found\n")
         return self._resource(match[1] or match[2], match[3], match[4], match[5], request)
 
     def allows(self, verb: str, group: str, resource: str, namespace: str | None) -> bool:
@@ -233,8 +248,22 @@ class FakeKube:
             self._lists[name] = items
             metadata["continue"] = base64.urlsafe_b64encode(json.dumps([name, page[-1][0]]).encode()).decode()
             metadata["remainingItemCount"] = rest
+        if "as=PartialObjectMetadataList" in request.headers.get("accept", "") and version != METRICS:
+            form = {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1"}
+            bare = [{**form, "metadata": thing["metadata"]} for _, thing in page]
+            return 200, {"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "metadata": metadata, "items": bare}
         bare = [{key: value for key, value in thing.items() if key not in ("apiVersion", "kind")} for _, thing in page]  # as in real lists
         return 200, {"kind": f"{PLURALS[version, plural]}List", "apiVersion": version, "metadata": metadata, "items": bare}
+
+
+def _served(path: str) -> Json | None:
+    """Give the list of resources at the root of an API; None when that is no root of ours."""
+    resources = [
+        {"name": plural, "singularName": "", "namespaced": namespaced, "kind": kind, "verbs": ["get", "list"]}
+        for kind, (version, plural, namespaced) in KINDS.items()
+        if path == ("/api/v1" if version == "v1" else f"/apis/{version}")
+    ]
+    return {"kind": "APIResourceList", "groupVersion": path.split("/", 2)[2], "resources": resources} if resources else None
 
 
 def status(code: int, message: str, metadata: Json | None = None) -> Answer:
@@ -292,6 +321,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self._start(HTTPStatus.OK, {"Transfer-Encoding": "chunked"})
             self.wfile.write(b'1F\r\n{"kind": "PodList", "items": [{"\r\n')
         elif trouble == "hang":
+            self.kube.hanging.set()
             self.kube.stopped.wait()
 
     def _start(self, code: int, headers: Mapping[str, str]) -> None:

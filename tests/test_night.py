@@ -1,0 +1,224 @@
+"""The night from end to end, as its user runs it."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from batch.cli import main
+from tests.collect.objects_json import container, node, page, pod
+from tests.kube.fake import FakeKube, rules_from_manifests, write_kubeconfig
+
+ROOT = Path(__file__).parent.parent
+SCHEMA = json.loads((ROOT / "reports/schema/report-v1.schema.json").read_text())
+NOW = "2026-12-01T02:00:00Z"
+JSON_ONLY = {"NIGHTCAP_REPORT__FORMATS": "json"}
+
+
+@pytest.fixture(autouse=True)
+def quiet_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Run in an empty folder, with no settings and no cluster around, and leave logging as it was."""
+    for name in list(os.environ):
+        if name.startswith(("NIGHTCAP_", "KUBE", "AWS_")) or name.lower().endswith("_proxy"):
+            monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+    root = logging.getLogger()
+    before = root.handlers[:]
+    yield
+    root.handlers[:] = before
+
+
+def run(*arguments: str) -> int:
+    return main(["run", "--output", "out", *arguments])
+
+
+def report() -> dict[str, Any]:
+    (path,) = Path("out").glob("cluster=*/date=*/run=*/report.json")
+    document: dict[str, Any] = json.loads(path.read_text())
+    jsonschema.validate(document, SCHEMA)
+    return document
+
+
+def write_dump(folder: Path, nodes: list[dict[str, Any]], pods: list[dict[str, Any]], metrics: list[dict[str, Any]] | None = None) -> Path:
+    folder.mkdir()
+    (folder / "nodes.json").write_bytes(page(*nodes))
+    (folder / "pods.json").write_bytes(page(*pods))
+    if metrics is not None:
+        (folder / "podmetrics.json").write_bytes(page(*metrics))
+    return folder
+
+
+def test_the_sample_becomes_a_whole_report_and_stdout_says_only_where(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("--source", "sample", "--now", NOW) == 0
+    said = capsys.readouterr()
+    (folder,) = Path("out").glob("cluster=sample/date=2026-12-01/run=20261201T020000Z")
+    assert [Path(line).resolve() for line in said.out.splitlines()] == [folder.resolve()]
+    document = report()
+    assert {"report.pdf", "report.html", "snapshot/manifest.json", "tables/nodes.csv"} <= {a["name"] for a in document["artifacts"]}
+    assert (folder / "report.pdf").read_bytes().startswith(b"%PDF-")
+    assert document["totals"]["node_count"] == 16
+    assert [p["name"] for p in document["profiles"]] == ["all-pods", "jupyterhub-users"]
+    assert "Every source answered" in said.err
+
+
+def test_equal_input_and_clock_give_equal_bytes_whatever_the_process() -> None:
+    def files(where: str, seed: str, zone: str) -> dict[str, bytes]:
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "TZ": zone, "PYTHONPATH": str(ROOT)}
+        command = [sys.executable, "-m", "batch", "run", "--source", "sample", "--now", NOW, "--output", where, "--quiet"]
+        subprocess.run(command, env=environment, check=True, capture_output=True)
+        return {str(p.relative_to(where)): p.read_bytes() for p in Path(where).rglob("*") if p.is_file()}
+
+    one, other = files("a", "1", "UTC"), files("b", "2", "Asia/Kathmandu")
+    assert one.keys() == other.keys()
+    assert [name for name in one if one[name] != other[name]] == []
+
+
+def test_a_snapshot_gives_the_same_report_as_its_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NIGHTCAP_REPORT__FORMATS", "html")
+    assert main(["collect", "--source", "sample", "--now", NOW, "--to", "taken"]) == 0
+    assert main(["run", "--source", "sample", "--now", NOW, "--output", "direct"]) == 0
+    assert main(["run", "--source", "snapshot:taken", "--now", NOW, "--output", "later"]) == 0
+    direct = {str(p.relative_to("direct")): p.read_bytes() for p in Path("direct").rglob("*") if p.is_file()}
+    later = {str(p.relative_to("later")): p.read_bytes() for p in Path("later").rglob("*") if p.is_file()}
+    assert direct == later
+
+
+def test_a_dump_without_measurements_is_reported_without_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("NIGHTCAP_REPORT__FORMATS", "json")
+    folder = write_dump(tmp_path / "d", [node(status={"capacity": {"cpu": "4", "memory": "8Gi"}}), node("n2")], [pod()])
+    assert run("--source", f"dump:{folder}") == 0
+    document = report()
+    assert document["totals"]["usage_cpu_cores"] is None
+    assert document["totals"]["allocatable_cpu_cores"] == 4
+    assert document["totals"]["node_count"] == 2
+    assert document["profiles"][0]["measured_pod_count"] == 0
+    assert {"podmetrics", "nodemetrics"} <= {gap["source"] for gap in document["gaps"]}
+
+
+@pytest.mark.parametrize(("nodes", "pods"), [([], []), ([node()], [pod(str(i)) for i in range(3)])], ids=["empty", "three pods"])
+def test_a_tiny_cluster_gets_a_report_in_every_format(nodes: list[dict[str, Any]], pods: list[dict[str, Any]], tmp_path: Path) -> None:
+    assert run("--source", f"dump:{write_dump(tmp_path / 'd', nodes, pods)}") == 0
+    document = report()
+    assert document["totals"]["node_count"] == len(nodes)
+    assert document["totals"]["bound_pod_count"] == len(pods)
+    assert "report.pdf" in {a["name"] for a in document["artifacts"]}
+
+
+def test_odd_objects_are_reported_right(tmp_path: Path) -> None:
+    name = "n" * 253
+    odd = pod(
+        "forty",
+        spec={"nodeName": name, "containers": [container(f"c{i}", requests={"cpu": "25m", "memory": "10Mi"}) for i in range(40)]},
+        annotations={"team": "<script>alert(1)</script>"},
+    )
+    waits = pod("waits", spec={"nodeName": None}, status={"phase": "Pending", "conditions": [
+        {"type": "PodScheduled", "status": "False", "message": "<script>alert(2)</script>"}]})  # fmt: skip
+    broken = pod("broken", spec={"containers": [container(requests={"cpu": "1K"})]})
+    folder = write_dump(tmp_path / "d", [node(name, status={"capacity": {"cpu": "8", "memory": "8Gi", "pods": "9"}})], [odd, waits, broken])
+    assert run("--source", f"dump:{folder}") == 0
+    document = report()
+    assert document["totals"]["requests_cpu_cores"] == 1
+    assert document["totals"]["requests_memory_bytes"] == 400 * 2**20
+    assert any("1K" in gap["reason"] for gap in document["gaps"])
+    (html,) = Path("out").glob("cluster=*/date=*/run=*/report.html")
+    text = html.read_text()
+    assert "<script>alert" not in text
+    assert name in text
+
+
+def in_namespace(kube: FakeKube) -> None:
+    kube.add(json.loads(page(node(status={"capacity": {"cpu": "4", "memory": "8Gi"}}), apiVersion="v1", kind="NodeList")))
+    kube.add(json.loads(page(pod(), apiVersion="v1", kind="PodList")))
+
+
+def test_a_live_cluster_without_metrics_api_is_delivered_with_a_gap(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NIGHTCAP_REPORT__FORMATS", "json")
+    with FakeKube() as kube:
+        in_namespace(kube)
+        kube.fail("/apis/metrics.k8s.io/", 404, times=2)
+        monkeypatch.setenv("KUBECONFIG", str(write_kubeconfig(Path("kubeconfig").resolve(), kube)))
+        assert run() == 0
+    document = report()
+    assert document["cluster"]["name"] == "fake"
+    assert document["run"]["source"] == "cluster"
+    assert any("404" in gap["reason"] for gap in document["gaps"] if gap["source"] == "podmetrics")
+
+
+def test_without_the_right_to_list_pods_it_exits_3_and_names_the_rule(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    role = {
+        "kind": "ClusterRole",
+        "metadata": {"name": "r"},
+        "rules": [{"apiGroups": [""], "resources": ["nodes"], "verbs": ["get", "list"]}],
+    }
+    with FakeKube(rules_from_manifests([role])) as kube:
+        in_namespace(kube)
+        monkeypatch.setenv("KUBECONFIG", str(write_kubeconfig(Path("kubeconfig").resolve(), kube)))
+        monkeypatch.setenv("NIGHTCAP_RUN__TERMINATION_MESSAGE_PATH", "message")
+        Path("message").touch()
+        assert run() == 3
+    assert 'resources ["pods"], verbs ["get", "list"]' in capsys.readouterr().err
+    assert "[pods-unreadable]" in Path("message").read_text()
+    assert not Path("out").exists()
+
+
+def test_one_bad_output_exits_5_and_the_report_is_kept(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NIGHTCAP_REPORT__FORMATS", "json")
+    Path("file").touch()
+    assert run("--source", "sample", "--output", "file") == 5
+    assert list(Path("out").glob("cluster=sample/date=*/run=*/manifest.json"))
+    assert list(Path("spool").rglob("report.json"))
+    assert "spool" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["--source", "ftp"], 2, "it is none of cluster, sample"),
+        (["--source", "sample", "--output", "gopher://x"], 2, "gopher"),
+        (["--source", "dump:nowhere"], 3, "there is no such folder"),
+        (["--source", "snapshot:nowhere"], 3, "there is no manifest.json"),
+        ([], 2, "kubeconfig"),
+        (["--source", "sample", "--now", "yesterday"], 2, "run.now"),
+    ],
+)
+def test_what_cannot_be_done_is_said_with_its_exit_code(
+    arguments: list[str], code: int, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(*arguments) == code
+    assert words in capsys.readouterr().err
+
+
+def test_a_signal_before_delivery_leaves_nothing_behind() -> None:
+    with FakeKube() as kube:
+        in_namespace(kube)
+        kube.fail("/api/v1/pods", "hang")
+        config = write_kubeconfig(Path("kubeconfig").resolve(), kube)
+        environment = {**os.environ, "KUBECONFIG": str(config), "PYTHONPATH": str(ROOT)}
+        command = [sys.executable, "-m", "batch", "run", "--output", "out"]
+        with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
+            assert kube.hanging.wait(60)
+            process.send_signal(signal.SIGTERM)
+            _, said = process.communicate(timeout=60)
+    assert process.returncode == 143
+    assert "stopped by signal 15 before anything was delivered" in said
+    assert not Path("out").exists()
+
+
+def test_log_lines_are_json_when_asked(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NIGHTCAP_REPORT__FORMATS", "json")
+    assert run("--source", "sample", "--log-format", "json") == 0
+    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert {"time", "level", "logger", "message"} <= lines[0].keys()
+    assert lines[0]["message"] == "collect"
