@@ -7,7 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from batch.findings import Finding
+from batch.findings import Finding, Message
+
+MOST_ROWS = 1_000
+"""Rows of a table in report.html at most: more make a page that a phone cannot scroll. The CSV files have all."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,10 @@ class Run:
 
 @dataclass(frozen=True)
 class Report:
-    """What a run made: its files, and what to say about it on a terminal (three lines)."""
+    """What a run made: its files, and what to say about it on a terminal (three lines).
+
+    `problem` says why report.pdf is not among the files though it was asked for.
+    """
 
     cluster: str
     run: Run
@@ -49,3 +55,138 @@ class Report:
     missing: str
     key_figures: Mapping[str, float | int | str | None] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
+    problem: str | None = None
+
+
+@dataclass(frozen=True)
+class Bar:
+    """Use inside requests inside the whole, as ratios to the whole; None is unknown. `strained` is drawn in the warm colour."""
+
+    inner: float | None
+    outer: float | None = None
+    strained: bool = False
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column; neighbours of one `group` stand under a common head.
+
+    `kind` is one of findings.KINDS, "name" for names of objects, "bar" for a Bar, "message" for a Message, or "amount" for a Message that
+    is one quantity.
+    """
+
+    title: str
+    kind: str = "text"
+    group: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """Values in base units, one a column; None is unknown. `strained` and `strong` are the columns to print warm or bold."""
+
+    cells: tuple[object, ...]
+    strained: frozenset[int] = frozenset()
+    strong: frozenset[int] = frozenset()
+    chosen: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """At most MOST_ROWS of `row_count` rows of `what` ("nodes"), the `order` ones first ("fullest"); `file` has all of them.
+
+    `bars` names the parts of its bars, from the inside out.
+    """
+
+    what: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    title: Message | None = None
+    order: str = ""
+    row_count: int = 0
+    file: str = ""
+    total: Row | None = None
+    bars: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """How many pods use how much, and the share that uses at most that; in bytes or nanocores (`kind`).
+
+    `edges` has one value more than `counts`. On a logarithmic axis `zero_count` pods are below the first edge. `curve` are points
+    (value, share); `marks` the points of it to name, as (share, value).
+    """
+
+    kind: str
+    what: str
+    edges: tuple[float, ...]
+    counts: tuple[int, ...]
+    curve: tuple[tuple[float, float], ...]
+    marks: tuple[tuple[float, float], ...]
+    logarithmic: bool = False
+    zero_count: int = 0
+
+
+@dataclass(frozen=True)
+class Level:
+    """An amount of memory to compare needs with: that of the flavors `names`."""
+
+    memory_bytes: int
+    names: tuple[str, ...]
+    chosen: bool = False
+
+
+@dataclass(frozen=True)
+class Needs:
+    """Memory that a node needs, by the number of its pods that sit at their limit (from 0), against what flavors have."""
+
+    memory_bytes: tuple[float, ...]
+    levels: tuple[Level, ...]
+
+
+@dataclass(frozen=True)
+class Stacks:
+    """Bars that each add up to a whole: `parts` are the names of their pieces, `bars` pairs (name, sizes)."""
+
+    parts: tuple[str, ...]
+    bars: tuple[tuple[str, tuple[int, ...]], ...]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A picture with its finding, how to read it, and the words for those who do not see it."""
+
+    title: Message
+    subtitle: Message
+    alt: Message
+    drawing: Histogram | Needs | Stacks
+
+
+@dataclass(frozen=True)
+class Tile:
+    """One figure: what it is, its value (of a kind in findings.KINDS), a bar, and the base of the number."""
+
+    label: str
+    value: object
+    kind: str
+    base: Message
+    bar: Bar | None = None
+
+
+@dataclass(frozen=True)
+class Section:
+    """One part of the report. `template` names its markup, reports/templates/sections/<template>.html.j2.
+
+    `name` is what it is about, `title` what it found. `sentences` are further texts by the name that the template uses.
+    """
+
+    slug: str
+    template: str
+    name: str
+    title: Message
+    lede: tuple[Message, ...] = ()
+    how_to_read: tuple[Message, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    tiles: tuple[Tile, ...] = ()
+    tables: Mapping[str, Table] = field(default_factory=dict)
+    charts: Mapping[str, Chart] = field(default_factory=dict)
+    sentences: Mapping[str, tuple[Message, ...]] = field(default_factory=dict)

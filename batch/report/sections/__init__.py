@@ -1,1 +1,22 @@
 """The sections of the report, in reading order."""
+
+from __future__ import annotations
+
+from batch.report.model import Section
+from batch.report.sections import capacity, definitions, gpus, profiles, quality, summary
+from batch.report.sections.material import Material
+
+SECTIONS = (
+    summary.build,
+    capacity.build,
+    profiles.build,
+    gpus.build,
+    quality.build,
+    definitions.build,
+)
+"""One builder a line; each gives one section, or several. How to add one: docs/add-a-section.md."""
+
+
+def build(material: Material) -> tuple[Section, ...]:
+    """Give every section, in reading order."""
+    return tuple(section for builder in SECTIONS for section in builder(material))

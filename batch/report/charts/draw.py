@@ -1,0 +1,46 @@
+"""The door to the charts: a drawing in, its SVG out."""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+
+from matplotlib import rc_context
+from matplotlib.figure import Figure
+
+from batch.report.charts import needs, stacks, usage
+from batch.report.charts.canvas import STYLE
+from batch.report.measure import register_fonts
+from batch.report.model import Histogram, Needs, Stacks
+
+WIDE_MM, NARROW_MM = 174.0, 92.0
+"""The text width of an A4 page, and about that of a phone on which letters have the same size."""
+
+Drawing = Histogram | Needs | Stacks
+
+
+def draw(drawing: Drawing, width_mm: float) -> str:
+    """Draw at true size; equal drawings give equal SVG."""
+    register_fonts()
+    with rc_context(STYLE), warnings.catch_warnings():
+        # text stays text in the SVG: whoever shows it chooses a font for each character, and the PDF's maker tells what none has
+        warnings.filterwarnings("ignore", message=r"Glyph \d+ .* missing from font")
+        out = io.StringIO()
+        _figure(drawing, width_mm).savefig(out, format="svg", metadata={"Date": None, "Creator": None})
+    return out.getvalue()
+
+
+def embedded(svg: str, prefix: str) -> str:
+    """Give an SVG to stand inside an HTML page: without XML head, as wide as there is room, its ids unlike those of other pictures."""
+    body = re.sub(r'\bid="', f'id="{prefix}-', svg[svg.index("<svg") :])
+    body = re.sub(r'(href="|url\()#', rf"\g<1>#{prefix}-", body)
+    return re.sub(r'(<svg\b[^>]*?) width="[^"]*"', r"\1", re.sub(r'(<svg\b[^>]*?) height="[^"]*"', r"\1", body, count=1), count=1)
+
+
+def _figure(drawing: Drawing, width_mm: float) -> Figure:
+    if isinstance(drawing, Histogram):
+        return usage.figure(drawing, width_mm)
+    if isinstance(drawing, Needs):
+        return needs.figure(drawing, width_mm)
+    return stacks.figure(drawing, width_mm)

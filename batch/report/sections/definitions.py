@@ -1,0 +1,70 @@
+"""About these numbers: every term that the report uses, defined."""
+
+from __future__ import annotations
+
+from batch.findings import Message, message
+from batch.report.model import Section
+from batch.report.sections.material import Material
+
+SLUG = "definitions"
+
+
+def build(material: Material) -> tuple[Section, ...]:
+    """Give the definitions, with the settings that decide them."""
+    return (
+        Section(
+            slug=SLUG,
+            template=SLUG,
+            name="About these numbers",
+            title=message("About these numbers"),
+            lede=(message("Every term of this report, and what decides its numbers."),),
+            sentences={name: (text,) for name, text in _terms(material).items()},
+        ),
+    )
+
+
+def _terms(material: Material) -> dict[str, Message]:
+    settings = material.settings
+    return {
+        "Capacity": message("The hardware of a node."),
+        "Allocatable": message(
+            "What pods may use of it: capacity less what the node keeps for the system and for eviction. Capacity where a node does not say."
+        ),
+        "Requests": message(
+            "What the scheduler reserves for a pod: sidecars, init containers, pod overhead, pod-level resources and resizes in place included. A pod counts on its node from binding until it has succeeded or failed."
+        ),
+        "Usage": message(
+            "What pods used when they were last measured, not more than {age:seconds} before the snapshot: CPU averaged over the measured window, memory as working set. A pod without a measurement is unknown, not zero.",
+            age=settings.usage.max_age_seconds,
+        ),
+        "Machine usage": message("What the whole node used, system daemons included."),
+        "Room": message(
+            "Allocatable less requests, on nodes that ordinary pods can use, node by node; a node that is overcommitted takes nothing from the others."
+        ),
+        "Node pool": message(
+            "Nodes with the same {label:text}.",
+            label=f"label {settings.pools.label}"
+            if settings.pools.label
+            else "pool label of Karpenter, EKS, GKE or AKS, or else of the same instance type",
+        ),
+        "Profile": message(
+            "A set of running pods to plan for: all of them, JupyterHub's user pods where there are some, and those of the settings."
+        ),
+        "Quantile": message("p90 is the value that nine in ten measured pods do not exceed, interpolated linearly between pods."),
+        "Outlier": message(
+            "A pod at its memory limit, while the typical pod uses {typical:quantile}.", typical=settings.plan.typical_quantile
+        ),
+        "Flavor": message(
+            "A node shape one can buy: common ones of the cluster's provider, those that the cluster has, and those of the settings."
+        ),
+        "Overrun": message(
+            "The chance that the planned number of pods, drawn independently from the measured ones, needs more than a node leaves them. Computed exactly by convolution, without random numbers; below one in a million it is no number to rely on."
+        ),
+        "Stranded": message(
+            "Free GPUs on a node that has less than one core, less than one GiB or no pod slot left for a pod that would use them."
+        ),
+        "Tables": message(
+            "Every table is complete in a CSV file below tables/, beside this report; the smaller ones are also attached to the PDF."
+        ),
+        "Base units": message("1 GiB is 1,024 MiB; 1 core is 1,000 millicores. Files for programs hold bytes and cores."),
+    }
