@@ -23,6 +23,9 @@ from batch.settings import ReportSettings
 WORKER = "batch.report.pdf_worker"
 
 _ROOT = Path(__file__).resolve().parents[2]
+_OUT_OF_MEMORY = 9
+"""Exit code by which the process says that it reached its memory limit."""
+
 _GLYPH = re.compile(r"\.notdef glyph rendered .*\(U\+([0-9A-F]{4,6})\)")
 """How WeasyPrint 70 reports a character for which no font has a glyph."""
 
@@ -46,6 +49,7 @@ def make_pdf(page: str, attachments: Sequence[Artifact], made_at: datetime, sett
         "fonts": str(FONTS),
         "made_at": made_at.isoformat(),
         "memory_bytes": settings.pdf_memory_bytes,
+        "memory_exit_code": _OUT_OF_MEMORY,
         "attachments": [{"name": a.name.rpartition("/")[2], "data": base64.b64encode(a.data).decode("ascii")} for a in attachments],
     }
     path = os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH"))))
@@ -80,7 +84,7 @@ def _pdf(data: bytes, messages: Sequence[str]) -> Pdf:
 def _why(returncode: int, errors: str, settings: ReportSettings) -> str:
     lines = errors.strip().splitlines()
     last = lines[-1] if lines else ""
-    if settings.pdf_memory_bytes and ("MemoryError" in last or "memory" in last.lower() or returncode < 0):
+    if settings.pdf_memory_bytes and (returncode == _OUT_OF_MEMORY or returncode < 0 or "memory" in errors.lower()):
         return f"it needed more than {format_bytes(settings.pdf_memory_bytes)} of memory (report.pdf_memory_bytes)"
     if returncode < 0:
         return f"its process was stopped by {signal.Signals(-returncode).name}, as happens when memory runs out"

@@ -10,6 +10,7 @@ import gc
 import io
 import json
 import logging
+import os
 import resource
 import sys
 from datetime import datetime
@@ -121,7 +122,10 @@ def main() -> None:
     job = json.load(sys.stdin.buffer)
     if job["memory_bytes"]:
         resource.setrlimit(resource.RLIMIT_AS, (job["memory_bytes"], job["memory_bytes"]))
-    pdf, messages = make(job)
+    try:
+        pdf, messages = make(job)
+    except MemoryError:
+        os._exit(job["memory_exit_code"])  # at once: the interpreter's own clean-up needs memory too
     sys.stdout.buffer.write(json.dumps(messages).encode() + b"\n" + pdf)
 
 
