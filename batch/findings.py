@@ -51,6 +51,11 @@ def message(template: str, **values: object) -> Message:
     return Message(template, values)
 
 
+def plural(count: int, one: str, many: str) -> str:
+    """Choose the words that go with a count, e.g. "pod waits" for 1 and "pods wait" for 0 or 2."""
+    return one if count == 1 else many
+
+
 @dataclass(frozen=True)
 class Finding:
     """One judgement: what is so (`title`), why (`detail`), and what to do (`action`).

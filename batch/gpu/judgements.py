@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from batch.findings import Finding, Message, Severity, message
+from batch.findings import Finding, Message, Severity, message, plural
 from batch.gpu.allocation import ROOM_CPU_NANOCORES, ROOM_MEMORY_BYTES
 from batch.gpu.resources import LEGACY
 from batch.gpu.totals import advertising, idle
@@ -91,7 +91,12 @@ def _stranded(resource: str, rows: pd.DataFrame) -> list[Finding]:
             id=f"gpus.stranded/{resource}",
             severity=Severity.WARNING,
             section=SECTION,
-            title=message("{count:count} of {free:count} free {resource:text} are stranded", count=count, free=free, resource=resource),
+            title=message(
+                f"{{count:count}} of {{free:count}} free {{resource:text}} {plural(count, 'is', 'are')} stranded",
+                count=count,
+                free=free,
+                resource=resource,
+            ),
             detail=message(
                 "Their nodes ({nodes:count}) have less than {cpu:nanocores} or less than {memory:bytes} left to request, or no pod slot: "
                 "a pod that needs more does not start there.",

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import pandas as pd
 
-from batch.findings import Finding, Message, Severity, by_urgency, message
+from batch.findings import Finding, Message, Severity, by_urgency, message, plural
 from batch.plan.model import FlavorFit, Pool, ProfilePlan, Totals
 from batch.plan.nodes import NOT_READY
 from batch.plan.pools import headroom, requests_ratio, usable
@@ -59,7 +59,11 @@ def _not_ready(nodes: pd.DataFrame) -> Iterator[Finding]:
         id="capacity.nodes-not-ready",
         severity=Severity.WARNING,
         section=SECTION,
-        title=message("Not ready: {down:count} of {all:count} nodes", down=len(down), all=len(nodes)),
+        title=message(
+            f"{{down:count}} of {{all:count}} {plural(len(nodes), 'node', 'nodes')} {plural(len(down), 'is', 'are')} not ready",
+            down=len(down),
+            all=len(nodes),
+        ),
         detail=message(f"Pods on them may not run. Out of reach, though nobody requests it: {words}.", **left),
         action=message("Look at the nodes' conditions (kubectl describe node), then repair or remove them."),
         objects=tuple(down["node"]),
@@ -77,7 +81,11 @@ def _without_allocatable(nodes: pd.DataFrame) -> Iterator[Finding]:
         id="capacity.nodes-without-allocatable",
         severity=Severity.WARNING,
         section=SECTION,
-        title=message("Size unknown: {count:count} of {all:count} nodes", count=len(blank), all=len(nodes)),
+        title=message(
+            f"The size of {{count:count}} of {{all:count}} {plural(len(nodes), 'node', 'nodes')} is unknown",
+            count=len(blank),
+            all=len(nodes),
+        ),
         detail=message("They state no allocatable or capacity that can be read, so the sums of what pods may use are without them."),
         action=message("Look at the nodes' status (kubectl get node -o yaml): their kubelet has to report it."),
         objects=tuple(blank["node"]),
@@ -162,7 +170,7 @@ def _unschedulable(snapshot: Snapshot, pods: pd.DataFrame) -> Iterator[Finding]:
         id="capacity.pods-unschedulable",
         severity=Severity.CRITICAL if age is not None and age > _PATIENCE else Severity.WARNING,
         section=SECTION,
-        title=message("Unschedulable pods: {count:count}", count=len(stuck)),
+        title=message(f"{{count:count}} {plural(len(stuck), 'pod', 'pods')} cannot be scheduled", count=len(stuck)),
         detail=message(
             "Of the oldest, {pod:text}, the scheduler says: {reason:text}" + waited,
             pod=f"{oldest['namespace']}/{oldest['pod']}",
@@ -186,7 +194,7 @@ def _on_unknown_nodes(nodes: pd.DataFrame, pods: pd.DataFrame, totals: Totals) -
         id="capacity.pods-on-unknown-nodes",
         severity=Severity.ADVICE,
         section=SECTION,
-        title=message("Bound to nodes that were not listed: {count:count} pods", count=len(lost)),
+        title=message(f"{{count:count}} {plural(len(lost), 'pod is', 'pods are')} bound to nodes that were not listed", count=len(lost)),
         detail=message(
             "They request {cpu:nanocores} and {memory:bytes}, which no percentage includes. Nodes named: {nodes:text}.",
             cpu=views.total(lost["requests_cpu_nanocores"]) or 0,
@@ -206,7 +214,9 @@ def _little_measured(snapshot: Snapshot, profile: ProfilePlan) -> Iterator[Findi
         id="capacity.little-measured",
         severity=Severity.WARNING,
         section=SECTION,
-        title=message("Measured: {some:count} of {all:count} running pods", some=profile.measured_pod_count, all=profile.pod_count),
+        title=message(
+            "Only {some:count} of {all:count} running pods were measured", some=profile.measured_pod_count, all=profile.pod_count
+        ),
         detail=message("What the others use is not known; every usage figure and plan rests on the measured ones."),
         action=message("Look at the log of metrics-server for nodes that it cannot read."),
         worth=message("{ratio:ratio}", ratio=profile.measured_pod_count / profile.pod_count),
@@ -229,7 +239,10 @@ def _near_limit(profile: ProfilePlan) -> Iterator[Finding]:
         id="capacity.near-memory-limit",
         severity=Severity.WARNING,
         section=f"profile-{profile.name}",
-        title=message("Within a tenth of their memory limit: {count:count} pods", count=len(near)),
+        title=message(
+            f"{{count:count}} {plural(len(near), 'pod is', 'pods are')} within a tenth of {plural(len(near), 'its', 'their')} memory limit",
+            count=len(near),
+        ),
         detail=message(
             "The nearest, {pod:text}, uses {used:bytes} of {limit:bytes}; over its limit it is killed.",
             pod=f"{top['namespace']}/{top['pod']}",

@@ -106,5 +106,4 @@ def _page(made: Sequence[Section], run: Run, snapshot: Snapshot, pictures: Pictu
 def _missing(gaps: Sequence[Gap]) -> str:
     """Say for a terminal what the report lacks."""
     tonight = "; ".join(f"{clean(gap.source)} ({clean(gap.reason)})" for gap in gaps)
-    never = ", ".join(gap.source for gap in NOT_BUILT)
-    return f"{f'Not known: {tonight}.' if tonight else 'Every source answered.'} Not assessed by this version: {never}."
+    return f"Not known: {tonight}." if tonight else "Every source answered."

@@ -81,10 +81,8 @@ def urgent(findings: Sequence[Finding]) -> Message:
         return message("Nothing that was checked needs attention.")
     title = pressing[0].title
     if len(pressing) == 1:
-        return Message(f"One finding needs attention: “{title.template}”.", title.values)
-    return Message(
-        f"{{findings:count}} findings need attention, first of all “{title.template}”.", {"findings": len(pressing), **title.values}
-    )
+        return Message(f"One finding needs attention: {title.template}.", title.values)
+    return Message(f"{{findings:count}} findings need attention. The first: {title.template}.", {"findings": len(pressing), **title.values})
 
 
 def _state(material: Material) -> Iterator[Message]:
