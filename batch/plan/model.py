@@ -63,6 +63,7 @@ class Totals:
     """The cluster in numbers: report.json's `totals`. Physical nodes that were listed, and the pods bound to them.
 
     Figures of nodes are None when nodes were not read, and so is the number of pods on nodes that were not listed.
+    `measured_capacity_*` is the capacity of the nodes of which `machine_usage_*` is the use: its only honest base.
     """
 
     node_count: int | None
@@ -88,6 +89,8 @@ class Totals:
     gated_pod_count: int
     unknown_node_pod_count: int | None
     virtual_node_count: int | None
+    measured_capacity_cpu_nanocores: int | None
+    measured_capacity_memory_bytes: int | None
     preemptible_pod_count: int
     preemptible_requests_cpu_nanocores: int | None
     preemptible_requests_memory_bytes: int | None

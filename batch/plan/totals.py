@@ -29,6 +29,7 @@ def totals(snapshot: Snapshot, pods: pd.DataFrame, nodes: pd.DataFrame) -> Total
     hardware = snapshot.table("nodes")
     hardware = hardware.loc[~hardware["virtual"]]
     machines = physical.loc[physical[["machine_usage_cpu_nanocores", "machine_usage_memory_bytes"]].notna().any(axis="columns")]
+    reporting = hardware.loc[hardware["node"].isin(machines["node"])]
     return Totals(
         node_count=len(physical) if nodes_read else None,
         ready_node_count=int(physical["ready"].fillna(value=False).sum()) if nodes_read else None,
@@ -53,6 +54,8 @@ def totals(snapshot: Snapshot, pods: pd.DataFrame, nodes: pd.DataFrame) -> Total
         gated_pod_count=int(pods["gated"].sum()),
         unknown_node_pod_count=int((~held["node"].isin(nodes["node"])).sum()) if nodes_read else None,
         virtual_node_count=len(nodes) - len(physical) if nodes_read else None,
+        measured_capacity_cpu_nanocores=views.total(reporting["capacity_cpu_nanocores"]),
+        measured_capacity_memory_bytes=views.total(reporting["capacity_memory_bytes"]),
         preemptible_pod_count=len(preemptible),
         preemptible_requests_cpu_nanocores=total(preemptible["requests_cpu_nanocores"]),
         preemptible_requests_memory_bytes=total(preemptible["requests_memory_bytes"]),

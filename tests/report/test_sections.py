@@ -36,9 +36,9 @@ def test_the_lede_names_the_most_urgent_finding() -> None:
 
     advice = finding(Severity.ADVICE, "Cheaper nodes")
     assert render_message(urgent([advice])) == "Nothing that was checked needs attention."
-    assert render_message(urgent([finding(Severity.CRITICAL, "Full"), advice])) == "One finding needs attention: “Full”."
+    assert render_message(urgent([finding(Severity.CRITICAL, "Full"), advice])) == "One finding needs attention: Full."
     assert render_message(urgent([finding(Severity.CRITICAL, "Full"), finding(Severity.WARNING, "Old")])).startswith(
-        "2 findings need attention, first of all “Full”."
+        "2 findings need attention. The first: Full."
     )
 
 
@@ -115,3 +115,31 @@ def test_findings_stand_in_the_section_that_they_name() -> None:
     found = sections_of(shot)
     assert "capacity.nodes-not-ready" in {finding.id for finding in found["capacity"].findings}
     assert {finding.section for finding in found["profile-all-pods"].findings} == {"profile-all-pods"}
+
+
+def test_use_of_machines_is_a_share_of_those_that_reported() -> None:
+    # n1 uses 6 of its 8 cores, n2 says nothing: 75 % of the one that reported, and not 37.5 % of both
+    shot = snapshot(nodes=[node("n1", cpu=8 * CORE, machine_usage=(6 * CORE, None)), node("n2", cpu=8 * CORE)])
+    capacity = sections_of(shot)["capacity"]
+    assert capacity.tables["totals"].rows[0].cells[-1] == 0.75
+    apart = text(capacity.sentences["apart"]).replace("\u00a0", " ")
+    assert "Use of machines was measured on 1 of 2 nodes, with 8 cores of 16 cores; its share is of these." in apart
+
+
+def test_what_waits_and_what_makes_room_stand_on_the_page() -> None:
+    shot = snapshot(
+        nodes=[node("n1", resources={"hugepages-2Mi": (GIB, GIB)})],
+        pods=[
+            pod("waits", on=None, phase="Pending", cpu=CORE, resources={"nvidia.com/gpu": 2}),
+            pod("placeholder", on="n1", cpu=2 * CORE, priority=-10),
+            pod("pages", on="n1", resources={"hugepages-2Mi": 512 * MIB}),
+        ],
+    )
+    capacity = sections_of(shot)["capacity"]
+    assert capacity.tables["waiting"].rows[0].cells == ("Pods that no node takes yet", 1, 1, CORE, 0, "2 nvidia.com/gpu")
+    assert capacity.tables["minor"].rows[0].cells[:5] == ("hugepages-2Mi", 1, GIB, 512 * MIB, 0.5)
+    assert "2 cores and 0 bytes are those of 1 pod of negative priority" in text(capacity.sentences["apart"]).replace("\u00a0", " ")
+
+
+def test_data_quality_says_on_how_many_readings_usage_rests() -> None:
+    assert "one moment and not a day" in text(sections_of(small_cluster())["quality"].lede)

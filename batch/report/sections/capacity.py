@@ -104,10 +104,18 @@ def _apart(plan: CapacityPlan) -> Iterator[Message]:
         )
     if totals.unknown_node_pod_count:
         yield message("Pods bound to nodes that were not listed: {pods:count}. No sum includes them.", pods=totals.unknown_node_pod_count)
-    if totals.pending_pod_count:
-        waiting = plural(totals.pending_pod_count, "pod")
+    if totals.preemptible_pod_count:
         yield message(
-            f"{{pending:count}} {waiting} {'waits' if waiting == 'pod' else 'wait'} for a node.", pending=totals.pending_pod_count
+            f"Of the requests, {{cpu:nanocores}} and {{memory:bytes}} are those of {{pods:count}} {plural(totals.preemptible_pod_count, 'pod')} of negative priority, which make room when others need it.",
+            cpu=totals.preemptible_requests_cpu_nanocores,
+            memory=totals.preemptible_requests_memory_bytes,
+            pods=totals.preemptible_pod_count,
         )
-    if totals.gated_pod_count:
-        yield message(f"Scheduling gates hold back {{gated:count}} {plural(totals.gated_pod_count, 'pod')}.", gated=totals.gated_pod_count)
+    if totals.measured_node_count and totals.node_count and totals.measured_node_count < totals.node_count:
+        yield message(
+            "Use of machines was measured on {some:count} of {all:count} nodes, with {cpu:nanocores} of {whole:nanocores}; its share is of these.",
+            some=totals.measured_node_count,
+            all=totals.node_count,
+            cpu=totals.measured_capacity_cpu_nanocores,
+            whole=totals.capacity_cpu_nanocores,
+        )

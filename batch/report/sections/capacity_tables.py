@@ -5,9 +5,9 @@ from __future__ import annotations
 import pandas as pd
 
 from batch.findings import Message, message
-from batch.plan.model import NODE_CAPACITY, CapacityPlan, Pool, Totals
+from batch.plan.model import NODE_CAPACITY, CapacityPlan, MinorResource, Pool, Totals, Waiting
 from batch.report.model import MOST_ROWS, Bar, Column, Row, Table
-from batch.report.sections.material import ratio
+from batch.report.sections.material import plural, ratio
 
 FULL_RATIO = 0.9
 """Share of requests from which a number is printed warm; the finding about full pools uses the same."""
@@ -22,6 +22,8 @@ def tables(plan: CapacityPlan) -> dict[str, Table]:
         "totals": _totals_table(plan.totals),
         "pools": _pools_table(plan.pools),
         "unusable": _unusable_table(plan.pools),
+        "waiting": _waiting_table(plan.waiting),
+        "minor": _minor_table(plan.minor_resources),
         "nodes": _nodes_table(plan.nodes),
     }
 
@@ -66,7 +68,7 @@ def _resource_row(name: str, kind: str, totals: Totals, amount: str) -> Row:
             Bar(used, requested),
             words["capacity"],
             words["machine_usage"],
-            ratio(values["machine_usage"], values["capacity"]),
+            ratio(values["machine_usage"], getattr(totals, f"measured_capacity_{amount}")),
         ),
         strained=frozenset({3} if requested is not None and requested >= FULL_RATIO else ()),
     )
@@ -179,6 +181,66 @@ def _unusable_table(pools: tuple[Pool, ...]) -> Table:
         rows=rows[:MOST_ROWS],
         row_count=len(rows),
     )
+
+
+def _waiting_table(waiting: tuple[Waiting, ...]) -> Table:
+    pods = sum(row.pod_count for row in waiting)
+    return Table(
+        what="kinds of waiting",
+        title=message(f"{{pods:count}} {plural(pods, 'pod')} {'waits' if pods == 1 else 'wait'} to run", pods=pods),
+        columns=(
+            Column("What waits"),
+            Column("Objects", "count"),
+            Column("Pods", "count"),
+            Column("CPU", "nanocores", "Will ask for"),
+            Column("Memory", "bytes", "Will ask for"),
+            Column("Other", group="Will ask for"),
+        ),
+        rows=tuple(
+            Row(
+                (
+                    _WAITING[row.what],
+                    row.object_count,
+                    row.pod_count,
+                    row.requests_cpu_nanocores,
+                    row.requests_memory_bytes,
+                    ", ".join(f"{count} {resource}" for resource, count in row.resources.items()),
+                )
+            )
+            for row in waiting
+        ),
+        row_count=len(waiting),
+    )
+
+
+_WAITING = {
+    "pending": "Pods that no node takes yet",
+    "nominated": "Pods that wait for others to leave a node",
+    "gated": "Pods that scheduling gates hold back",
+    "suspended Jobs": "Suspended Jobs, once they are resumed",
+}
+
+
+def _minor_table(resources: tuple[MinorResource, ...]) -> Table:
+    return Table(
+        what="resources",
+        title=message("Huge pages and ephemeral storage"),
+        columns=(
+            Column("Resource", "name"),
+            Column("Nodes", "count"),
+            Column("Allocatable", "bytes"),
+            Column("Requested", "bytes"),
+            Column("", "ratio"),
+            Column("", "bar"),
+        ),
+        rows=tuple(_minor_row(resource) for resource in resources),
+        row_count=len(resources),
+    )
+
+
+def _minor_row(resource: MinorResource) -> Row:
+    share = ratio(resource.requests_bytes, resource.allocatable_bytes)
+    return Row((resource.resource, resource.node_count, resource.allocatable_bytes, resource.requests_bytes, share, Bar(None, share)))
 
 
 def _nodes_table(nodes: pd.DataFrame) -> Table:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from batch.findings import Message, message
 from batch.report.model import Section
 from batch.report.sections.material import Material
+from batch.snapshot.requests_rule import rule_of
 
 SLUG = "definitions"
 
@@ -31,7 +32,8 @@ def _terms(material: Material) -> dict[str, Message]:
             "What pods may use of it: capacity less what the node keeps for the system and for eviction. Capacity where a node does not say."
         ),
         "Requests": message(
-            "What the scheduler reserves for a pod: sidecars, init containers, pod overhead, pod-level resources and resizes in place included. A pod counts on its node from binding until it has succeeded or failed."
+            "What the scheduler reserves for a pod: sidecars, init containers, pod overhead, pod-level resources and resizes in place included. A pod counts on its node from binding until it has succeeded or failed. During a resize: {rule:text}.",
+            rule=rule_of(material.snapshot.kubernetes_version).value,
         ),
         "Usage": message(
             "What pods used when they were last measured, not more than {age:seconds} before the snapshot: CPU averaged over the measured window, memory as working set. A pod without a measurement is unknown, not zero.",

@@ -10,6 +10,7 @@ from batch.report.model import MOST_ROWS, Bar, Column, Row, Section, Table
 from batch.report.sections.material import Material, ratio
 from batch.snapshot.model import Gap
 from batch.snapshot.schemas import REJECTS
+from batch.snapshot.views import sampling
 
 SLUG = "quality"
 
@@ -57,6 +58,16 @@ def _lede(material: Material) -> Iterator[Message]:
         moment=material.snapshot.taken_at,
         version=material.snapshot.kubernetes_version,
     )
+    reach = sampling(material.snapshot, material.settings.usage.max_age_seconds)
+    if reach.sample_count == 1:
+        yield message("Usage rests on one reading, which is one moment and not a day.")
+    elif reach.sample_count:
+        yield message(
+            "Usage rests on {count:count} readings between {first:instant} and {last:instant}, which is not a day.",
+            count=reach.sample_count,
+            first=reach.first_at,
+            last=reach.last_at,
+        )
     if not material.gaps:
         yield message("Every source that was asked answered.")
 
