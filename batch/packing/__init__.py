@@ -1,0 +1,1 @@
+"""Multi-dimensional packing: pure arithmetic that serves the plan, the GPUs and the scale checks."""
