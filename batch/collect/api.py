@@ -30,6 +30,10 @@ _METRICS_GROUP = "metrics.k8s.io"
 _METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
 """The form in which the API server leaves out spec and status; plain JSON where it cannot."""
 
+_ITEMS, _END_OF_LIST = b'"items":[', b"]}"
+_LONGEST_HEAD, _TAIL = 16_384, 16
+"""Where the items of a page begin at the latest, and how far from its end it ends: bytes. What is written otherwise is read in full."""
+
 _UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError)
 
 
@@ -41,7 +45,7 @@ class _ListHead(msgspec.Struct):
     """What paging needs of a list; the items are skipped, not decoded."""
 
     kind: str
-    metadata: _ListMetadata = msgspec.field(default_factory=_ListMetadata)
+    metadata: _ListMetadata | None = None
 
 
 class _Version(msgspec.Struct, rename="camel"):
@@ -226,12 +230,27 @@ class Cluster:
 def _next_token(page: bytes) -> str | None:
     """Give the continue token of a page; what is no complete list is a cut answer."""
     try:
-        head = msgspec.json.decode(page, type=_ListHead)
+        head = _head(page) or msgspec.json.decode(page, type=_ListHead)
     except _UNREADABLE as error:
         raise PassingError(f"the answer is not a whole Kubernetes List: {error}", oversize=True) from error
     if not head.kind.endswith("List"):
         raise PassingError(f"the answer is a {head.kind}, not a Kubernetes List")
-    return head.metadata.continue_
+    return head.metadata.continue_ if head.metadata else None
+
+
+def _head(page: bytes) -> _ListHead | None:
+    """Read what stands before the items of a whole list, without reading them; None when that is not how the page is written.
+
+    The API server writes kind and metadata first. Reading all of a page only for its token costs as much as decoding it.
+    """
+    end = page.find(_ITEMS, 0, _LONGEST_HEAD)
+    if end < 0 or not page[-_TAIL:].rstrip().endswith(_END_OF_LIST):
+        return None
+    try:
+        head = msgspec.json.decode(page[:end].rstrip(b", ") + b"}", type=_ListHead)
+    except _UNREADABLE:
+        return None
+    return head if head.metadata else None
 
 
 def _explain_list(error: PassingError | RefusedError, kind: Kind, namespace: str | None, *, in_the_middle: bool) -> SourceError:

@@ -7,10 +7,12 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from typing import Protocol, TypeVar
 
 import pandas as pd
 
+from batch.collect.autoscalers import AutoscalerCollector
 from batch.collect.jobs import JobCollector
 from batch.collect.nodes import NodeCollector
 from batch.collect.objects import NotAList
@@ -18,6 +20,9 @@ from batch.collect.owners import OwnerCollector, has_unexplained_replica_sets, j
 from batch.collect.pods import PodCollector
 from batch.collect.rejects import Rejects
 from batch.collect.source import (
+    AUTOSCALERS,
+    DAEMON_SETS,
+    DEPLOYMENTS,
     FILE_NAMES,
     JOBS,
     NODE_METRICS,
@@ -25,16 +30,19 @@ from batch.collect.source import (
     POD_METRICS,
     PODS,
     REPLICA_SETS,
+    STATEFUL_SETS,
     Kind,
     ListExpired,
     Source,
     SourceError,
 )
+from batch.collect.templates import TEMPLATED, TemplateCollector
 from batch.collect.usage import NodeUsageCollector, PodUsageCollector
 from batch.deadline import Deadline
 from batch.errors import CollectError
 from batch.snapshot.model import Gap, Snapshot
 from batch.snapshot.requests_rule import rule_of
+from batch.snapshot.schemas import WORKLOAD_CONTAINERS
 
 _MOST_RESTARTS = 3
 """How often one list is begun again after its continue token expired: a list that takes longer than the API server keeps
@@ -46,6 +54,10 @@ EFFECTS = {
     NODE_METRICS: "Usage of whole machines is unknown.",
     JOBS: "Jobs are unknown; pods of a CronJob are listed under their Job.",
     REPLICA_SETS: "Pods of some ReplicaSets are listed under the ReplicaSet instead of what owns it.",
+    DEPLOYMENTS: "Containers that were injected into pods of Deployments are not marked as such.",
+    STATEFUL_SETS: "Containers that were injected into pods of StatefulSets are not marked as such.",
+    DAEMON_SETS: "Containers that were injected into pods of DaemonSets are not marked as such.",
+    AUTOSCALERS: "Advice on requests does not know which of them an autoscaler depends on.",
 }
 """What a report lacks when a kind could not be read."""
 
@@ -111,6 +123,8 @@ def assemble(
         reading.read_usage(namespaces, sampling)
         reading.read(JOBS, lambda: JobCollector(reading.rejects, namespaces))
         reading.find_top_owners()
+        reading.read_templates(namespaces)
+        reading.read(AUTOSCALERS, lambda: AutoscalerCollector(reading.rejects, namespaces))
     reading.note_rejects()
     moment = (taken_at or reading.newest or fallback_taken_at()).astimezone(UTC)
     return Snapshot(
@@ -209,6 +223,15 @@ class _Reading:
             replica_sets = self.read(REPLICA_SETS, lambda: OwnerCollector(self.rejects))
             owners.update(replica_sets.owners() if replica_sets else {})
         self.tables["pods"] = with_top_owners(self.tables["pods"], owners)
+
+    def read_templates(self, namespaces: Collection[str]) -> None:
+        """Read the templates of every kind that has one into one table; a kind that cannot be read is missing from it."""
+        rows = WORKLOAD_CONTAINERS.builder()
+        for kind in TEMPLATED:
+            collector = self.read(kind, partial(TemplateCollector, kind, self.rejects, namespaces))
+            if collector is not None:
+                rows.join(collector.rows())
+        self.tables["workload_containers"] = rows.frame()
 
     def note_rejects(self) -> None:
         """Say in a gap that something was refused, with the first of it."""

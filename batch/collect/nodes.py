@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 import pandas as pd
 
-from batch.collect.objects import Decoder, Node, NodeInfo, NodeSpec, NodeStatus, decode_labels
+from batch.collect.objects import Decoder, Node, NodeInfo, NodeSpec, NodeStatus, decode_image, decode_labels
 from batch.collect.rejects import Rejects
 from batch.collect.times import read_instant
 from batch.snapshot.schemas import NODE_CONDITIONS, NODE_IMAGES, NODE_LABELS, NODE_RESOURCES, NODE_TAINTS, NODES
@@ -58,11 +59,23 @@ class NodeCollector:
             "node_taints": _taint_rows(name, node),
             "node_conditions": _condition_rows(name, node),
             "node_resources": _resource_rows(name, capacity, allocatable),
-            "node_images": _image_rows(name, node),
+            "node_images": self._image_rows(name, node),
         }
         for table, table_rows in rows.items():
             for row in table_rows:
                 self._tables[table].add(row)
+
+    def _image_rows(self, name: str, node: Node) -> Iterator[tuple[object, ...]]:
+        """Give one row for each image; those without a name together."""
+        sizes: dict[str, int] = {}
+        for raw in (node.status and node.status.images) or []:
+            try:
+                image, size = _read_image(bytes(raw))
+            except msgspec.ValidationError as error:
+                self._rejects.add(f"node {name}", "status.images", bytes(raw).decode(), str(error))
+                continue
+            sizes[image] = size + (sizes.get(image, 0) if image == _NO_NAME else 0)
+        yield from ((name, image, size) for image, size in sizes.items())
 
     def _amounts(self, name: str, node: Node) -> tuple[Mapping[str, int | None], Mapping[str, int | None]]:
         """Capacity and allocatable; a node that states no allocatable has its capacity, as the API server defaults it."""
@@ -128,10 +141,8 @@ def _resource_rows(name: str, capacity: Mapping[str, int | None], allocatable: M
         yield name, resource, capacity.get(resource), allocatable.get(resource)
 
 
-def _image_rows(name: str, node: Node) -> Iterator[tuple[object, ...]]:
-    """One row for each image; of its names the one with a tag rather than a digest, which a person can read."""
-    sizes: dict[str, int] = {}
-    for image in (node.status and node.status.images) or []:
-        readable = min(image.names or [_NO_NAME], key=lambda text: ("@" in text, text))
-        sizes[readable] = sizes.get(readable, 0) + (image.size_bytes or 0) if readable == _NO_NAME else image.size_bytes or 0
-    yield from ((name, image, size) for image, size in sorted(sizes.items()))
+@functools.lru_cache(maxsize=16384)
+def _read_image(words: bytes) -> tuple[str, int]:
+    """Read an image: of its names the one with a tag rather than a digest, which a person can read. Nodes share images word for word."""
+    image = decode_image(words)
+    return min(image.names or [_NO_NAME], key=lambda text: ("@" in text, text)), image.size_bytes or 0

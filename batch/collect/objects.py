@@ -103,7 +103,7 @@ class NodeStatus(Object):
     capacity: Quantities | None = None
     allocatable: Quantities | None = None
     conditions: list[Condition] | None = None
-    images: list[Image] | None = None
+    images: list[msgspec.Raw] | None = None
     node_info: NodeInfo | None = None
 
 
@@ -122,6 +122,7 @@ class Resources(Object):
     limits: Quantities | None = None
 
 
+_IMAGE = msgspec.json.Decoder(Image)
 _LABELS = msgspec.json.Decoder(dict[str, str] | None)
 _MAP = msgspec.json.Decoder(dict[str, Any] | None)
 _RESOURCES = msgspec.json.Decoder(Resources | None)
@@ -130,6 +131,11 @@ _RESOURCES = msgspec.json.Decoder(Resources | None)
 def decode_labels(raw: msgspec.Raw) -> dict[str, str]:
     """Decode labels; null gives none. Raises msgspec.ValidationError."""
     return _LABELS.decode(raw) or {}
+
+
+def decode_image(words: bytes) -> Image:
+    """Decode one of the images of a node. Raises msgspec.ValidationError."""
+    return _IMAGE.decode(words)
 
 
 def decode_map(raw: msgspec.Raw) -> dict[str, Any]:
@@ -157,6 +163,70 @@ class SchedulingGate(Object):
     name: str = ""
 
 
+class Toleration(Object):
+    """spec.tolerations[]; how long a taint is tolerated is not used."""
+
+    key: str | None = None
+    operator: str | None = None
+    value: str | None = None
+    effect: str | None = None
+
+
+class NodeSelectorRequirement(Object):
+    """One of matchExpressions[] or matchFields[]."""
+
+    key: str = ""
+    operator: str = ""
+    values: list[str] | None = None
+
+
+class NodeSelectorTerm(Object):
+    """One of nodeSelectorTerms[]: everything in it must hold."""
+
+    match_expressions: list[NodeSelectorRequirement] | None = None
+    match_fields: list[NodeSelectorRequirement] | None = None
+
+
+class NodeSelector(Object):
+    """Required node affinity: one of the terms must hold."""
+
+    node_selector_terms: list[NodeSelectorTerm] | None = None
+
+
+_TOLERATIONS = msgspec.json.Decoder(list[Toleration] | None)
+_NODE_SELECTOR = msgspec.json.Decoder(NodeSelector | None)
+_LIST = msgspec.json.Decoder(list[dict[str, Any]] | None)
+
+
+def decode_tolerations(raw: msgspec.Raw) -> list[Toleration]:
+    """Decode tolerations; null gives none. Raises msgspec.ValidationError."""
+    return _TOLERATIONS.decode(raw) or []
+
+
+def decode_node_selector(raw: msgspec.Raw) -> NodeSelector | None:
+    """Decode required node affinity; None for null. Raises msgspec.ValidationError."""
+    return _NODE_SELECTOR.decode(raw)
+
+
+def decode_list(raw: msgspec.Raw) -> list[dict[str, Any]]:
+    """Decode a list of objects; null gives none. Raises msgspec.ValidationError."""
+    return _LIST.decode(raw) or []
+
+
+class Rules(Object):
+    """nodeAffinity, podAffinity or podAntiAffinity: only what is required, not what is preferred."""
+
+    required: msgspec.Raw = msgspec.field(default=NULL, name="requiredDuringSchedulingIgnoredDuringExecution")
+
+
+class Affinity(Object):
+    """spec.affinity."""
+
+    node_affinity: Rules | None = None
+    pod_affinity: Rules | None = None
+    pod_anti_affinity: Rules | None = None
+
+
 class PodSpec(Object):
     """Spec of a pod."""
 
@@ -167,6 +237,23 @@ class PodSpec(Object):
     resources: msgspec.Raw = NULL
     priority: int | None = None
     scheduling_gates: list[SchedulingGate] | None = None
+    tolerations: msgspec.Raw = NULL
+    node_selector: msgspec.Raw = NULL
+    topology_spread_constraints: msgspec.Raw = NULL
+    affinity: Affinity | None = None
+
+
+class Terminated(Object):
+    """How a container ended."""
+
+    reason: str | None = None
+    finished_at: str | None = None
+
+
+class ContainerState(Object):
+    """state and lastState of a container; of states only the end is used."""
+
+    terminated: Terminated | None = None
 
 
 class ContainerStatus(Object):
@@ -176,6 +263,8 @@ class ContainerStatus(Object):
     restart_count: int | None = None
     allocated_resources: msgspec.Raw = NULL
     resources: msgspec.Raw = NULL
+    state: ContainerState | None = None
+    last_state: ContainerState | None = None
 
 
 class PodStatus(Object):
@@ -205,7 +294,7 @@ class Owned(Object):
 
 
 class PodTemplate(Object):
-    """spec.template of a Job."""
+    """spec.template of a Job, a Deployment and the like."""
 
     spec: PodSpec | None = None
 
@@ -223,6 +312,65 @@ class Job(Object):
 
     metadata: Metadata
     spec: JobSpec | None = None
+
+
+class WorkloadSpec(Object):
+    """Spec of a Deployment, StatefulSet or DaemonSet."""
+
+    template: PodTemplate | None = None
+
+
+class Workload(Object):
+    """A Deployment, StatefulSet or DaemonSet."""
+
+    metadata: Metadata
+    spec: WorkloadSpec | None = None
+
+
+class ScaleTarget(Object):
+    """spec.scaleTargetRef of a HorizontalPodAutoscaler."""
+
+    kind: str = ""
+    name: str = ""
+
+
+class ScaledResource(Object):
+    """resource or containerResource of a metric; `container` only of the latter."""
+
+    name: str = ""
+    container: str | None = None
+
+
+class Metric(Object):
+    """spec.metrics[] of a HorizontalPodAutoscaler; metrics of other types do not depend on requests."""
+
+    type: str = ""
+    resource: ScaledResource | None = None
+    container_resource: ScaledResource | None = None
+
+
+class AutoscalerSpec(Object):
+    """Spec of a HorizontalPodAutoscaler; `target_cpu` is what autoscaling/v1 has in place of metrics."""
+
+    scale_target_ref: ScaleTarget | None = None
+    min_replicas: int | None = None
+    max_replicas: int | None = None
+    metrics: list[Metric] | None = None
+    target_cpu: int | None = msgspec.field(default=None, name="targetCPUUtilizationPercentage")
+
+
+class AutoscalerStatus(Object):
+    """Status of a HorizontalPodAutoscaler."""
+
+    current_replicas: int | None = None
+
+
+class Autoscaler(Object):
+    """A HorizontalPodAutoscaler."""
+
+    metadata: Metadata
+    spec: AutoscalerSpec | None = None
+    status: AutoscalerStatus | None = None
 
 
 class NodeMetrics(Object):

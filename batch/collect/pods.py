@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from datetime import datetime
 
 import msgspec
 import pandas as pd
 
-from batch.collect.objects import Decoder, OwnerReference, Pod, PodSpec, PodStatus, decode_labels
+from batch.collect.objects import ContainerStatus, Decoder, OwnerReference, Pod, PodSpec, PodStatus, decode_labels
 from batch.collect.quantity import read_count, read_nanocores
 from batch.collect.rejects import Rejects
 from batch.collect.requests import is_sidecar
+from batch.collect.scheduling import SchedulingSets
 from batch.collect.shapes import Shape, Shapes
 from batch.collect.times import read_instant
 from batch.snapshot.requests_rule import RequestsRule
 from batch.snapshot.schemas import CONTAINERS, LABEL_SETS, POD_RESOURCES, PODS
 
 _OWN_COLUMN = ("cpu", "memory")
+_NO_STATUS = ContainerStatus()
 _PROVISIONED = re.compile(r"([0-9]{1,4}(?:\.[0-9]{1,4})?)vCPU ([0-9]{1,4}(?:\.[0-9]{1,4})?)GB")
 
 
@@ -30,6 +33,7 @@ class PodCollector:
         self._namespaces = frozenset(namespaces)
         self._shapes = Shapes(rule)
         self._labels = _Labels()
+        self._scheduling = SchedulingSets()
         self._pods = PODS.builder()
         self._resources = POD_RESOURCES.builder()
         self._containers = CONTAINERS.builder()
@@ -54,6 +58,7 @@ class PodCollector:
             "pod_resources": self._resources.frame(),
             "containers": self._containers.frame(),
             "label_sets": self._labels.frame(),
+            **self._scheduling.tables(),
         }
 
     def _take_pod(self, pod: Pod) -> None:
@@ -71,6 +76,7 @@ class PodCollector:
                 *key,
                 *_identity(pod, template_hash),
                 label_set,
+                self._scheduling_set(key, pod),
                 shape.requests.get("cpu", 0),
                 shape.requests.get("memory", 0),
                 shape.limits.get("cpu"),
@@ -85,6 +91,15 @@ class PodCollector:
                 self._resources.add((*key, resource, amount))
         for row in _container_rows(key, pod, shape):
             self._containers.add(row)
+
+    def _scheduling_set(self, key: tuple[str, str], pod: Pod) -> int:
+        """Give the number of the rules on where the pod may go; rules that cannot be read are noted, and the pod stays as one without."""
+        owner = next((o for o in pod.metadata.owner_references or () if o.controller), None)
+        try:
+            return self._scheduling.number(pod.spec or PodSpec(), of_daemon_set=owner is not None and owner.kind == "DaemonSet")
+        except msgspec.ValidationError as error:
+            self._rejects.add(f"pod {key[0]}/{key[1]}", "spec, where it may go", "", str(error))
+            return self._scheduling.unconstrained()
 
 
 class _Labels:
@@ -160,9 +175,18 @@ def _workload(name: str, owner: OwnerReference | None, template_hash: str | None
 
 def _container_rows(key: tuple[str, str], pod: Pod, shape: Shape) -> Iterator[tuple[object, ...]]:
     spec, status = pod.spec or PodSpec(), pod.status or PodStatus()
-    restarts = {s.name: s.restart_count for s in [*(status.container_statuses or []), *(status.init_container_statuses or [])]}
+    statuses = {s.name: s for s in [*(status.container_statuses or []), *(status.init_container_statuses or [])]}
     kinds = ["app"] * len(spec.containers or []) + ["sidecar" if is_sidecar(c) else "init" for c in spec.init_containers or []]
     containers = [*(spec.containers or []), *(spec.init_containers or [])]
     for container, kind, (requests, limits) in zip(containers, kinds, shape.containers, strict=True):
         amounts = (requests.get("cpu"), requests.get("memory"), limits.get("cpu"), limits.get("memory"))
-        yield *key, container.name, kind, container.image, *amounts, restarts.get(container.name)
+        held = statuses.get(container.name) or _NO_STATUS
+        yield *key, container.name, kind, container.image, *amounts, held.restart_count, *_last_end(held)
+
+
+def _last_end(held: ContainerStatus) -> tuple[str | None, datetime | None]:
+    """Tell why and when a container last ended: now, or before it was started again."""
+    for state in (held.state, held.last_state):
+        if state is not None and state.terminated is not None:
+            return state.terminated.reason, read_instant(state.terminated.finished_at)
+    return None, None

@@ -8,6 +8,7 @@ maximum that it enters unknown.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
@@ -70,6 +71,9 @@ class _Held:
 
     def asked(self, container: Container) -> Amounts:
         """Give the container's own requests."""
+        known = _read(bytes(container.resources))
+        if known:
+            return known[0]
         if container.name not in self._asked:
             name = f"{self._thing}/{container.name}"
             requests = _resources(container.resources, name, self._rejects).requests
@@ -88,6 +92,9 @@ class _Held:
         """Give what is configured, else what was promised."""
         status = self._statuses.get(container.name)
         if status is not None and status.resources != NULL:
+            known = _read(bytes(status.resources))
+            if known and known[0]:
+                return known[0]
             name = f"{self._thing}/{container.name}"
             requests = _resources(status.resources, name, self._rejects).requests
             if requests is not None:
@@ -121,6 +128,9 @@ def effective_limits(pod: Pod, thing: str, rejects: Rejects) -> Amounts:
     noted = Rejects()  # resources that are no map, and overhead: effective_requests has noted them
 
     def of_container(container: Container) -> Amounts:
+        known = _read(bytes(container.resources))
+        if known:
+            return known[1]
         name = f"{thing}/{container.name}"
         return rejects.amounts(_resources(container.resources, name, noted).limits, name, "limits")
 
@@ -133,6 +143,9 @@ def effective_limits(pod: Pod, thing: str, rejects: Rejects) -> Amounts:
 
 def own_amounts(container: Container) -> tuple[Amounts, Amounts]:
     """Read requests and limits of one container alone; what is refused there was noted with the pod's sums."""
+    known = _read(bytes(container.resources))
+    if known:
+        return known
     silent = Rejects()
     resources = _resources(container.resources, "", silent)
     return silent.amounts(resources.requests, "", ""), silent.amounts(resources.limits, "", "")
@@ -145,10 +158,20 @@ def limited(pod: Pod, resource: str) -> bool:
         return False
 
     def has_limit(raw: msgspec.Raw) -> bool:
-        return resource in (_resources(raw, "", Rejects()).limits or {})
+        known = _read(bytes(raw))
+        return resource in (known[1] if known else _resources(raw, "", Rejects()).limits or {})
 
     running = [*(spec.containers or []), *(c for c in spec.init_containers or [] if is_sidecar(c))]
     return has_limit(spec.resources) or (bool(running) and all(has_limit(c.resources) for c in running))
+
+
+@functools.lru_cache(maxsize=8192)
+def _read(words: bytes) -> tuple[Amounts, Amounts] | None:
+    """Read requests and limits, not to be changed: containers share them word for word; None when something in them has to be refused."""
+    rejects = Rejects()
+    resources = _resources(msgspec.Raw(words), "", rejects)
+    amounts = rejects.amounts(resources.requests, "", ""), rejects.amounts(resources.limits, "", "")
+    return None if len(rejects) else amounts
 
 
 def is_sidecar(container: Container) -> bool:

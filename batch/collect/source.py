@@ -37,12 +37,20 @@ NODE_METRICS = Kind("nodes", "metrics.k8s.io", "v1beta1", namespaced=False)
 
 JOBS = Kind("jobs", "batch", "v1", namespaced=True)
 REPLICA_SETS = Kind("replicasets", "apps", "v1", namespaced=True, metadata_only=True)
+DEPLOYMENTS = Kind("deployments", "apps", "v1", namespaced=True)
+STATEFUL_SETS = Kind("statefulsets", "apps", "v1", namespaced=True)
+DAEMON_SETS = Kind("daemonsets", "apps", "v1", namespaced=True)
+AUTOSCALERS = Kind("horizontalpodautoscalers", "autoscaling", "v2", namespaced=True)
 
 FILE_NAMES = {
     NODES: "nodes",
     PODS: "pods",
     JOBS: "jobs",
     REPLICA_SETS: "replicasets",
+    DEPLOYMENTS: "deployments",
+    STATEFUL_SETS: "statefulsets",
+    DAEMON_SETS: "daemonsets",
+    AUTOSCALERS: "horizontalpodautoscalers",
     POD_METRICS: "podmetrics",
     NODE_METRICS: "nodemetrics",
 }

@@ -18,6 +18,8 @@ def read_instant(text: str | None) -> datetime | None:
         instant = datetime.fromisoformat(text)
     except ValueError:
         return None
+    if instant.tzinfo is UTC:  # as the API writes it
+        return instant
     return instant.astimezone(UTC) if instant.tzinfo else None
 
 

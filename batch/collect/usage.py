@@ -7,8 +7,8 @@ from datetime import datetime
 
 import pandas as pd
 
-from batch.collect.objects import Decoder, NodeMetrics, PodMetrics
-from batch.collect.quantity import read_usage
+from batch.collect.objects import Decoder, NodeMetrics, PodMetrics, Quantities
+from batch.collect.quantity import QuantityError, read_usage
 from batch.collect.rejects import Rejects
 from batch.collect.times import read_instant, read_seconds
 from batch.snapshot.schemas import CONTAINER_USAGE, NODE_USAGE
@@ -56,10 +56,23 @@ class PodUsageCollector:
             self._rejects.add(thing, "timestamp", item.timestamp, "not a time")
             return
         window_seconds = read_seconds(item.window)
-        for container in item.containers or []:
-            used = self._rejects.amounts(container.usage, f"{thing}/{container.name}", "usage", read_usage)
-            self._table.add((namespace, name, container.name, measured_at, window_seconds, used.get("cpu"), used.get("memory")))
-            self._newest = max(self._newest or measured_at, measured_at)
+        for container in item.containers or ():
+            cpu, memory = _read_used(container.usage) or self._read_each(container.usage, f"{thing}/{container.name}")
+            self._table.add((namespace, name, container.name, measured_at, window_seconds, cpu, memory))
+        if item.containers and (self._newest is None or measured_at > self._newest):
+            self._newest = measured_at
+
+    def _read_each(self, usage: Quantities | None, thing: str) -> tuple[int | None, int | None]:
+        used = self._rejects.amounts(usage, thing, "usage", read_usage)
+        return used.get("cpu"), used.get("memory")
+
+
+def _read_used(usage: Quantities | None) -> tuple[int, int] | None:
+    """Read CPU and memory where both are there and fine, as they nearly always are."""
+    try:
+        return (read_usage("cpu", usage["cpu"]), read_usage("memory", usage["memory"])) if usage else None
+    except (KeyError, TypeError, QuantityError):
+        return None
 
 
 class NodeUsageCollector:

@@ -104,7 +104,7 @@ class TableBuilder:
     def frame(self) -> pd.DataFrame:
         """Give the rows sorted by key; of rows with the same key only the last one added."""
         self._flush()
-        table = pa.Table.from_batches(self._batches, schema=self._schema.arrow)
+        table = pa.Table.from_batches(self._batches, schema=self._schema.arrow).combine_chunks()  # take is slow on many chunks
         order = pa.array(range(len(table)), pa.int64())
         keys = [*self._schema.key, "order"]
         order = table.select(list(self._schema.key)).append_column("order", order).sort_by([(key, "ascending") for key in keys])

@@ -135,6 +135,7 @@ PODS = Schema(
         Column("image", TEXT, "image of the first container", nullable=True),
         Column("container_count", INTEGER, "containers that run side by side: app containers and sidecars", "count"),
         Column("label_set", INTEGER, "number of the pod's set of labels in table label_sets", "number"),
+        Column("scheduling_set", INTEGER, "number of the set of rules on where the pod may go, in table scheduling_sets", "number"),
         Column(
             "requests_cpu_nanocores",
             INTEGER,
@@ -196,6 +197,54 @@ LABEL_SETS = Schema(
     ),
 )
 
+SCHEDULING_SETS = Schema(
+    "scheduling_sets",
+    "one row for each distinct set of rules on where pods may go: most pods share theirs with others",
+    ("scheduling_set",),
+    (
+        Column("scheduling_set", INTEGER, "number of the set", "number"),
+        Column(
+            "spread",
+            FLAG,
+            "whether it also depends on other pods: required pod affinity or anti-affinity, or topology spread with DoNotSchedule",
+        ),
+    ),
+)
+
+TOLERATIONS = Schema(
+    "tolerations",
+    "one row for each toleration of each scheduling set",
+    ("scheduling_set", "number"),
+    (
+        Column("scheduling_set", INTEGER, "number of the set", "number"),
+        Column("number", INTEGER, "number of the toleration", "number"),
+        Column("taint", TEXT, "key of the taints tolerated; NA for all", nullable=True),
+        Column("operator", TEXT, "Equal, Exists, and whatever newer versions add"),
+        Column("value", TEXT, "value of the taints tolerated", nullable=True),
+        Column("effect", TEXT, "effect of the taints tolerated; NA for all", nullable=True),
+    ),
+)
+
+NODE_REQUIREMENTS = Schema(
+    "node_requirements",
+    "one row for each value of each requirement on nodes of each scheduling set",
+    ("scheduling_set", "term", "requirement", "position"),
+    (
+        Column("scheduling_set", INTEGER, "number of the set", "number"),
+        Column(
+            "term",
+            INTEGER,
+            "0: spec.nodeSelector, which must hold; from 1: terms of required node affinity, of which one must hold if there are any",
+            "number",
+        ),
+        Column("requirement", INTEGER, "number within the term; all must hold", "number"),
+        Column("position", INTEGER, "number of the value within the requirement", "number"),
+        Column("label", TEXT, "key of the node's label, or metadata.name for the node's name"),
+        Column("operator", TEXT, "In, NotIn, Exists, DoesNotExist, Gt or Lt"),
+        Column("value", TEXT, "value; NA where the operator takes none", nullable=True),
+    ),
+)
+
 CONTAINERS = Schema(
     "containers",
     "one row for each container of a pod",
@@ -210,6 +259,49 @@ CONTAINERS = Schema(
         Column("limits_cpu_nanocores", INTEGER, "resources.limits", "nanocores", nullable=True),
         Column("limits_memory_bytes", INTEGER, "resources.limits", "bytes", nullable=True),
         Column("restart_count", INTEGER, "status.containerStatuses.restartCount", "count", nullable=True),
+        Column("last_end_reason", TEXT, "why it last ended, e.g. OOMKilled; NA when it never did", nullable=True),
+        Column("last_end_at", INSTANT, "when it last ended", nullable=True),
+    ),
+)
+
+WORKLOAD_CONTAINERS = Schema(
+    "workload_containers",
+    "one row for each container in the template of a Deployment, StatefulSet or DaemonSet",
+    ("kind", "namespace", "workload", "container"),
+    (
+        Column("kind", TEXT, "Deployment, StatefulSet or DaemonSet"),
+        Column("namespace", TEXT, "namespace of the workload"),
+        Column("workload", TEXT, "name of the workload"),
+        Column("container", TEXT, "name of the container, init containers included"),
+        Column("owner_kind", TEXT, "kind of the workload's own controlling owner, such as an operator's object", nullable=True),
+        Column("owner_name", TEXT, "name of that owner", nullable=True),
+    ),
+)
+
+HPAS = Schema(
+    "hpas",
+    "one row for each HorizontalPodAutoscaler",
+    ("namespace", "hpa"),
+    (
+        Column("namespace", TEXT, "namespace of the autoscaler"),
+        Column("hpa", TEXT, "name of the autoscaler"),
+        Column("target_kind", TEXT, "kind of what it scales"),
+        Column("target_name", TEXT, "name of what it scales"),
+        Column("min_replica_count", INTEGER, "spec.minReplicas; 1 where it is not set", "count"),
+        Column("max_replica_count", INTEGER, "spec.maxReplicas", "count", nullable=True),
+        Column("current_replica_count", INTEGER, "status.currentReplicas", "count", nullable=True),
+    ),
+)
+
+HPA_RESOURCES = Schema(
+    "hpa_resources",
+    "one row for each resource by whose use a HorizontalPodAutoscaler scales",
+    ("namespace", "hpa", "resource", "container"),
+    (
+        Column("namespace", TEXT, "namespace of the autoscaler"),
+        Column("hpa", TEXT, "name of the autoscaler"),
+        Column("resource", TEXT, "cpu or memory"),
+        Column("container", TEXT, "the container whose use counts; empty for that of the whole pod"),
     ),
 )
 
@@ -295,7 +387,13 @@ SCHEMAS = {
         PODS,
         POD_RESOURCES,
         LABEL_SETS,
+        SCHEDULING_SETS,
+        TOLERATIONS,
+        NODE_REQUIREMENTS,
         CONTAINERS,
+        WORKLOAD_CONTAINERS,
+        HPAS,
+        HPA_RESOURCES,
         CONTAINER_USAGE,
         JOBS,
         JOB_RESOURCES,

@@ -68,7 +68,7 @@ class Sampling:
 
 def sampling(snapshot: Snapshot, max_age_seconds: float) -> Sampling:
     """Tell on how many distinct measurements of a pod the usage rests at most, and over what time they spread."""
-    usage = _fresh_usage(snapshot, max_age_seconds)
+    usage = fresh_usage(snapshot, max_age_seconds)
     if not len(usage):
         return Sampling(0, None, None)
     instants = (
@@ -85,7 +85,7 @@ def pod_usage(snapshot: Snapshot, max_age_seconds: float) -> pd.DataFrame:
     instants the mean for CPU, which is shared in time, and the largest for memory, which is not. An instant at which a container's value is
     NA does not count: a part is not the whole.
     """
-    usage = _fresh_usage(snapshot, max_age_seconds)
+    usage = fresh_usage(snapshot, max_age_seconds)
     columns = ["usage_cpu_nanocores", "usage_memory_bytes"]
     nulls = pc.CountOptions(mode="only_null")
     at_instants = usage.group_by(["namespace", "pod", "measured_at"]).aggregate(
@@ -116,7 +116,8 @@ def pod_usage(snapshot: Snapshot, max_age_seconds: float) -> pd.DataFrame:
     return frame
 
 
-def _fresh_usage(snapshot: Snapshot, max_age_seconds: float) -> pa.Table:
+def fresh_usage(snapshot: Snapshot, max_age_seconds: float) -> pa.Table:
+    """Give the rows of `container_usage` whose measurement is not older than `max_age_seconds` at taken_at."""
     usage = CONTAINER_USAGE.to_arrow(snapshot.table("container_usage"))
     oldest = snapshot.taken_at - timedelta(seconds=max_age_seconds)
     return usage.filter(pc.greater_equal(usage["measured_at"], pa.scalar(oldest, usage["measured_at"].type)))

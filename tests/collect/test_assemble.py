@@ -10,9 +10,21 @@ from pathlib import Path
 
 import pytest
 
-from batch.collect.assemble import Identity, Sampling, assemble
+from batch.collect.assemble import EFFECTS, Identity, Sampling, assemble
 from batch.collect.dump import Dump
-from batch.collect.source import JOBS, NODE_METRICS, NODES, POD_METRICS, PODS, REPLICA_SETS, Kind, ListExpired, Source, SourceError
+from batch.collect.source import (
+    FILE_NAMES,
+    JOBS,
+    NODE_METRICS,
+    NODES,
+    POD_METRICS,
+    PODS,
+    REPLICA_SETS,
+    Kind,
+    ListExpired,
+    Source,
+    SourceError,
+)
 from batch.deadline import Deadline
 from batch.errors import CollectError
 from batch.snapshot import views
@@ -21,6 +33,7 @@ from batch.snapshot.views import sampling
 from tests.collect.objects_json import node, page, pod
 
 NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)
+OPTIONAL = {FILE_NAMES[kind] for kind in EFFECTS} - {"nodes", "replicasets"}
 USAGE = {
     "metadata": {"name": "p1", "namespace": "default"},
     "timestamp": "2026-12-01T02:00:00Z",
@@ -49,7 +62,7 @@ class Fake:
         return "v1.36.2"
 
     def pages(self, kind: Kind) -> Iterator[bytes]:
-        steps = self._lists[kind]
+        steps = self._lists.get(kind, [page()])
         if kind is PODS and self._again:
             self._lists[PODS] = list(self._again)
         for step in steps:
@@ -111,7 +124,7 @@ def test_a_list_that_expires_for_ever_is_given_up() -> None:
 def test_no_time_left_skips_optional_sources_and_says_so() -> None:
     snapshot = snapshot_of(Fake(), left=0)
     assert not snapshot.complete
-    assert {g.source for g in snapshot.gaps} == {"podmetrics", "nodemetrics", "jobs"}
+    assert {g.source for g in snapshot.gaps} == OPTIONAL
 
 
 def test_the_moment_is_given_or_that_of_the_newest_measurement_or_the_fallback() -> None:
@@ -176,7 +189,7 @@ def test_a_dump_is_read_page_by_page_plain_or_compressed(tmp_path: Path) -> None
     snapshot = snapshot_of(Dump(tmp_path))
     assert snapshot.table("pods")["pod"].tolist() == ["a", "b"]
     assert snapshot.kubernetes_version == "v1.36.2"
-    assert {g.reason for g in snapshot.gaps} == {f"there is no {name}*.json in the dump" for name in ("podmetrics", "nodemetrics", "jobs")}
+    assert {g.reason for g in snapshot.gaps} == {f"there is no {name}*.json in the dump" for name in OPTIONAL}
 
 
 def test_a_dump_that_powershell_wrote_is_read(tmp_path: Path) -> None:

@@ -106,3 +106,21 @@ def test_labels_that_are_none_cost_the_pod_and_resources_that_are_none_cost_the_
 def test_environment_variables_and_annotations_are_not_kept() -> None:
     tables = tables_of(pod(annotations={"note": "s3cret"}, spec={"containers": [container(env=[{"name": "TOKEN", "value": "s3cret"}])]}))
     assert not any("s3cret" in frame.to_csv() for frame in tables.values())
+
+
+def test_why_and_when_a_container_last_ended() -> None:
+    def status(name: str, **states: Any) -> dict[str, Any]:
+        return {"name": name, "restartCount": 1, **{state: {"terminated": end} for state, end in states.items()}}
+
+    killed = {"reason": "OOMKilled", "exitCode": 137, "finishedAt": "2026-11-26T23:43:00Z"}
+    done = {"reason": "Completed", "exitCode": 0, "finishedAt": "2026-11-27T00:00:00Z"}
+    containers = [container(name) for name in ("killed", "twice", "never")]
+    statuses = [
+        status("killed", lastState=killed),
+        status("twice", lastState=killed, state=done),
+        {"name": "never", "state": {"running": {}}},
+    ]
+    rows = tables_of(pod(spec={"containers": containers}, status={"containerStatuses": statuses}))["containers"].set_index("container")
+    assert rows["last_end_reason"].dropna().to_dict() == {"killed": "OOMKilled", "twice": "Completed"}
+    assert rows.loc["killed", "last_end_at"] == pd.Timestamp("2026-11-26T23:43:00Z")
+    assert rows["last_end_at"].isna()["never"]
