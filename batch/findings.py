@@ -10,9 +10,12 @@ import enum
 import string
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from types import MappingProxyType
 
-KINDS = frozenset({"", "text", "count", "bytes", "nanocores", "cores", "ratio", "seconds", "probability", "quantile", "instant"})
+KINDS = frozenset(
+    {"", "text", "count", "bytes", "nanocores", "cores", "ratio", "seconds", "probability", "quantile", "instant", "day", "money"}
+)
 """How a value in a Message may be printed; report/format.py has one function for each."""
 
 
@@ -27,6 +30,15 @@ class Severity(enum.StrEnum):
     def rank(self) -> int:
         """Position in the reading order, 0 first."""
         return list(Severity).index(self)
+
+
+@dataclass(frozen=True)
+class Money:
+    """An amount in a currency. `priced_on` is the day of the prices behind it when they are too old to stand alone, else None."""
+
+    amount: float
+    currency: str
+    priced_on: date | None = None
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,9 @@ from batch.deliver.model import Receipt
 from batch.deliver.storage import StorageError, locate, open_store
 from batch.errors import BatchError, CollectError, DeliverError, RenderError, SettingsError
 from batch.gpu.assess import assess as assess_gpu
+from batch.plan import price_list
 from batch.plan.assess import assess as assess_plan
+from batch.plan.prices import Prices
 from batch.report.model import Artifact, Report, Run
 from batch.settings import Settings
 from batch.snapshot import archive
@@ -75,9 +77,10 @@ def run(settings: Settings, world: World, outcome: Outcome) -> None:
     outputs = chosen_outputs(settings, world)
     for url in outputs:
         locate(url)  # a bad address is said now, not after the night's work
+    prices = price_list.read(settings.prices)  # and so are bad prices
     started_at = world.now()
     snapshot = take_snapshot(settings, world)
-    report = make_report(settings, world, snapshot, started_at)
+    report = make_report(settings, world, snapshot, started_at, prices)
     outcome.report = report
     world.progress.stage("deliver")
     for receipt in publish.publish(report, outputs, settings):
@@ -128,12 +131,12 @@ def _load(settings: Settings, where: str) -> Snapshot:
         raise CollectError("snapshot-unreadable", attempted=f"read the snapshot at {where}", why=error.why, remedy=error.remedy) from error
 
 
-def make_report(settings: Settings, world: World, snapshot: Snapshot, started_at: datetime) -> Report:
+def make_report(settings: Settings, world: World, snapshot: Snapshot, started_at: datetime, prices: Prices) -> Report:
     """Assess a snapshot and render the report."""
     from batch.report.render import render  # noqa: PLC0415  WeasyPrint and matplotlib take a second to import; `settings` and errors need neither
 
     world.progress.stage("assess")
-    capacity = assess_plan(snapshot, settings)
+    capacity = assess_plan(snapshot, settings, prices=prices)
     accelerators = assess_gpu(snapshot, settings)
     world.progress.stage("render")
     this_run = Run(

@@ -16,6 +16,7 @@ from batch.deadline import Deadline
 from batch.deliver.storage import StorageError, locate, open_store, without_keys
 from batch.errors import BatchError, CollectError, DeliverError, RenderError, SettingsError
 from batch.pipeline import World, chosen_outputs, cluster_name, take_snapshot
+from batch.plan import price_list
 from batch.report.pdf import make_pdf
 from batch.settings import Settings
 
@@ -56,6 +57,7 @@ def check(settings: Settings, world: World) -> tuple[Line, ...]:
     """Ask for everything that a run with these settings would need. Reads no list of a live cluster, but a dump or snapshot as a whole."""
     return (
         Line("ok", "settings", "read, every name known and every value of its type"),
+        *_prices(settings),
         *_source(settings, world),
         *_pdf(settings, world),
         *_outputs(settings, world),
@@ -67,6 +69,18 @@ def exit_code(lines: tuple[Line, ...]) -> int:
     """Give what a run would end with; 0 when every required line is ok."""
     failing = {line.exit_code for line in lines if line.required and line.state != "ok"}
     return next((code for code in _STRONGEST_FIRST if code in failing), 0)
+
+
+def _prices(settings: Settings) -> Iterator[Line]:
+    """Read the prices as a run does; without any nothing is said, for a run needs none."""
+    try:
+        prices = price_list.read(settings.prices)
+    except SettingsError as error:
+        yield Line("missing", "prices", error.why, error.remedy, error.exit_code)
+        return
+    if prices.by_flavor:
+        oldest = min(price.day for price in prices.by_flavor.values())
+        yield Line("ok", "prices", f"of {len(prices.by_flavor)} flavors, in {prices.currency}, the oldest of {oldest:%Y-%m-%d}")
 
 
 def _source(settings: Settings, world: World) -> Iterator[Line]:

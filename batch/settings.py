@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Mapping
+from datetime import date as Date  # noqa: N812  a setting is called date
 from datetime import datetime
 from pathlib import Path
 from types import UnionType
@@ -155,6 +156,11 @@ class FlavorSettings(_Group):
     memory_bytes: int = Field(gt=0, description="Memory of the machine.", json_schema_extra={"unit": "bytes"})
     gpu_count: int = setting(0, "GPUs of the machine.", "count", ge=0)
     gpu_product: str | None = setting(None, "Product name of those GPUs.")
+    gpu_memory_bytes: int | None = setting(None, "Memory of each GPU.", "bytes", gt=0)
+    architecture: str = setting("", "CPU architecture as in the node label kubernetes.io/arch (amd64, arm64); empty: unknown, fits all.")
+    pod_limit: int | None = setting(
+        None, "Pods that a node takes. Default: the provider's, else unknown, and then the flavor is not recommended.", "count", gt=0
+    )
 
 
 class PlanSettings(_Group):
@@ -178,10 +184,87 @@ class PlanSettings(_Group):
     memory_limit_bytes: int | None = setting(
         None, "Memory limit of an outlier. Default: the commonest limit among pods whose containers all have one.", "bytes", gt=0
     )
+    outlier_level_bytes: int | None = setting(
+        None, "Memory at which a pod counts as an outlier when a node's outliers are counted. Default: the limit.", "bytes", gt=0
+    )
+    outlier_share: Ratio | None = setting(
+        None,
+        "Share of pods taken to be outliers, for the chance that a node has more than it withstands. Default: the share of measured pods within a tenth of that level (without one, of their own limit).",
+        "ratio",
+    )
     overrun_probability_max: Ratio = setting(
         0.01,
         "A flavor is recommended only when the chance that its pods need more than it has is at most this, for memory and for CPU.",
         "ratio",
+    )
+
+
+Strategy = Literal["peak", "decayed", "target_ratio"]
+
+
+class NamespaceStrategySettings(_Group):
+    """Another strategy for one namespace."""
+
+    namespace: str = Field(description="Namespace for which it holds.", json_schema_extra={"unit": ""})
+    strategy: Strategy = Field(description="peak, decayed or target_ratio.", json_schema_extra={"unit": ""})
+
+
+class RightsizingSettings(_Group):
+    """What workloads should request."""
+
+    strategy: Strategy = setting(
+        "peak",
+        "Which of the three candidates is recommended: peak (95th percentile of CPU of the busiest pod, memory peak and 15 %), decayed (90th percentile of a decaying histogram and 15 %) or target_ratio.",
+    )
+    namespaces: tuple[NamespaceStrategySettings, ...] = setting((), "Other strategies for single namespaces.")
+    target_usage_ratio: float = setting(
+        0.7, "The share of its request that a container's 95th percentile of use should be, for target_ratio.", "ratio", gt=0, le=1
+    )
+    window_seconds: float = setting(
+        2_592_000,
+        "How far back samples of earlier nights are used. 30 days: 29 nights are the fewest that bound a 90th percentile.",
+        "seconds",
+        gt=0,
+    )
+    samples_min: int = setting(29, "Fewest samples of a container on which advice rests: 29 bound a 90th percentile.", "count", ge=1)
+    days_min: int = setting(7, "Fewest days with samples on which advice rests: use follows the week.", "count", ge=1)
+    coverage_min: Ratio = setting(0.5, "Smallest share of the samples that could be there on which advice rests.", "ratio")
+    memory_hours_min: int = setting(
+        12,
+        "Hours of the day from which samples must come before a memory request is lowered: too little memory kills, and a nightly sample is no daily peak. 1 takes nights for enough.",
+        "count",
+        ge=1,
+        le=24,
+    )
+    floor_cpu_cores: float = setting(0.01, "No smaller CPU request is recommended.", "cores", gt=0)
+    floor_memory_bytes: int = setting(20 * MIB, "No smaller memory request is recommended.", "bytes", gt=0)
+    change_min_ratio: Ratio = setting(0.1, "A smaller change of a request is left out.", "ratio")
+    change_min_cpu_cores: float = setting(
+        0.1, "Lowering a workload's CPU requests by less than this in all pods together is left out.", "cores", ge=0
+    )
+    change_min_memory_bytes: int = setting(
+        100 * MIB, "Lowering a workload's memory requests by less than this in all pods together is left out.", "bytes", ge=0
+    )
+    cpu_limits: Literal["remove", "keep"] = setting(
+        "remove",
+        "What a patch does with CPU limits. remove: a limit throttles also where the node is idle, while requests already share it out. keep: for namespaces whose ResourceQuota counts limits.cpu; a limit below the request is raised to it.",
+    )
+    patch_files: int = setting(200, "Patch files at most, for the largest changes; patches/kubectl.sh has all of them.", "count", ge=0)
+
+
+class PriceSettings(_Group):
+    """What nodes cost. Nothing is known of it but what stands here; without it the report speaks in nodes, cores and GiB."""
+
+    currency: str | None = setting(None, "Currency of the prices, three capital letters (EUR). Required with prices; the file may name it.")
+    file: Path | None = setting(
+        None,
+        "Prices by flavor: YAML (currency, date, spot, and prices as a mapping) or CSV (columns flavor and per_hour; currency, date and spot if wanted). See docs/flavors.md.",
+    )
+    per_hour: dict[str, float] = setting({}, "Price of a node for an hour, by flavor; stronger than the file.", "currency per hour")
+    spot: bool = setting(default=False, meaning="Whether they are prices of spot or preemptible nodes, where the file does not say it.")
+    date: Date | None = setting(None, "Day of the prices (2026-08-01), where the file does not say it. Required with prices.")
+    max_age_seconds: float = setting(
+        7_776_000, "Prices older than this at the moment of the snapshot (90 days) are called old beside every amount.", "seconds", gt=0
     )
 
 
@@ -234,6 +317,8 @@ class Settings(_Group):
     sampling: SamplingSettings = SamplingSettings()
     pools: PoolSettings = PoolSettings()
     plan: PlanSettings = PlanSettings()
+    prices: PriceSettings = PriceSettings()
+    rightsizing: RightsizingSettings = RightsizingSettings()
     report: ReportSettings = ReportSettings()
     s3: S3Settings = S3Settings()
     log: LogSettings = LogSettings()

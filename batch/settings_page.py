@@ -59,6 +59,8 @@ def _type_name(annotation: Any) -> str:
     origin, arguments = getattr(annotation, "__origin__", None), get_args(annotation)
     if origin is tuple:
         return f"list of {_type_name(arguments[0])}"
+    if origin is dict:
+        return f"mapping of {_type_name(arguments[0])} to {_type_name(arguments[1])}"
     if all(isinstance(a, str) for a in arguments):
         return " or ".join(arguments)
     return next((name for a in arguments if a is not type(None) and (name := _type_name(a))), "text")
@@ -67,7 +69,7 @@ def _type_name(annotation: Any) -> str:
 def _shown(value: object) -> str:
     if value is None:
         return "none"
-    if value == ():
+    if value in ((), {}):
         return "empty"
     if isinstance(value, tuple):
         return ", ".join(map(str, value))
@@ -81,4 +83,6 @@ def _plain(value: object) -> Any:
         return _MASK
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {name: _plain(item) for name, item in value.items()}
     return value if isinstance(value, (bool, int, float, type(None))) else str(value)

@@ -15,12 +15,15 @@ from batch.snapshot.schemas import (
     LABEL_SETS,
     NODE_CONDITIONS,
     NODE_LABELS,
+    NODE_REQUIREMENTS,
     NODE_RESOURCES,
     NODE_TAINTS,
     NODE_USAGE,
     NODES,
     POD_RESOURCES,
     PODS,
+    SCHEDULING_SETS,
+    TOLERATIONS,
 )
 
 CORE = 10**9
@@ -40,6 +43,19 @@ class NodeRows:
     machine_usage: tuple[int | None, int | None] | None
 
 
+@dataclass(frozen=True, order=True)
+class Rules:
+    """Where a pod may go: tolerations (key, operator, value, effect), node selector, alternatives of (label, operator, values)."""
+
+    tolerations: tuple[tuple[str, str, str, str], ...] = ()
+    selector: tuple[tuple[str, str], ...] = ()
+    terms: tuple[tuple[tuple[str, str, tuple[str, ...]], ...], ...] = ()
+    spread: bool = False
+
+
+ANYWHERE = Rules()
+
+
 @dataclass(frozen=True)
 class PodRows:
     """One pod: its row of `pods`, and what other tables say of it."""
@@ -48,6 +64,8 @@ class PodRows:
     labels: Mapping[str, str]
     resources: Mapping[str, int]
     usage: tuple[int | None, int | None] | None
+    rules: Rules
+    containers: Sequence[Mapping[str, Any]] = ()
 
 
 @dataclass(frozen=True)
@@ -104,12 +122,14 @@ def pod(
     labels: Mapping[str, str] | None = None,
     resources: Mapping[str, int] | None = None,
     usage: tuple[int | None, int | None] | None = None,
+    rules: Rules = ANYWHERE,
+    containers: Sequence[Mapping[str, Any]] = (),
     **columns: Any,
 ) -> PodRows:
     """Build a Running pod of one container, bound to the node `on`, that is its own workload.
 
-    `cpu` and `memory` are its effective requests, `usage` a pair (nanocores, bytes) measured at TAKEN_AT; any column of `pods` can be
-    given by its name.
+    `cpu` and `memory` are its effective requests, `usage` a pair (nanocores, bytes) measured at TAKEN_AT; `containers` are columns of its
+    rows of `containers` where it has others than "main"; any column of `pods` can be given by its name.
     """
     row = {
         "namespace": namespace,
@@ -132,7 +152,7 @@ def pod(
         "cpu_limited": cpu_limit is not None,
         "memory_limited": memory_limit is not None,
     }
-    return PodRows({**row, **columns}, labels or {}, resources or {}, usage)
+    return PodRows({**row, **columns}, labels or {}, resources or {}, usage, rules, containers)
 
 
 def usage(
@@ -166,8 +186,9 @@ def snapshot(
     unread: Collection[str] = (),
     gaps: Sequence[Gap] = (),
     namespaces: tuple[str, ...] | None = None,
+    tables: Mapping[str, Any] | None = None,
 ) -> Snapshot:
-    """Put nodes, pods and measurements together into a checked snapshot taken at TAKEN_AT."""
+    """Put nodes, pods and measurements together into a checked snapshot taken at TAKEN_AT; `tables` are further ones, by name."""
     label_sets = sorted({tuple(sorted(p.labels.items())) for p in pods})
     return Snapshot(
         taken_at=TAKEN_AT,
@@ -181,6 +202,7 @@ def snapshot(
             **_pod_tables(pods, label_sets),
             "label_sets": LABEL_SETS.frame((i, k, v) for i, labels in enumerate(label_sets) for k, v in labels),
             "container_usage": _frame(CONTAINER_USAGE, [*(_own_usage(p) for p in pods if p.usage), *(u.columns for u in usage)]),
+            **(tables or {}),
         },
         gaps=tuple(gaps),
         namespaces=namespaces,
@@ -205,14 +227,47 @@ def _node_tables(nodes: Sequence[NodeRows]) -> dict[str, Any]:
 
 
 def _pod_tables(pods: Sequence[PodRows], label_sets: Sequence[tuple[tuple[str, str], ...]]) -> dict[str, Any]:
-    numbered = [{**p.columns, "label_set": label_sets.index(tuple(sorted(p.labels.items())))} for p in pods]
+    rule_sets = sorted({p.rules for p in pods})
+    numbered = [
+        {**p.columns, "label_set": label_sets.index(tuple(sorted(p.labels.items()))), "scheduling_set": rule_sets.index(p.rules)}
+        for p in pods
+    ]
     return {
+        **_rule_tables(rule_sets),
         "pods": _frame(PODS, numbered),
         "pod_resources": POD_RESOURCES.frame(
             (p.columns["namespace"], p.columns["pod"], key, count) for p in pods for key, count in p.resources.items()
         ),
-        "containers": _frame(CONTAINERS, [{**p.columns, "container": "main", "kind": "app", "restart_count": 0} for p in pods]),
+        "containers": _frame(CONTAINERS, [row for p in pods for row in _containers(p)]),
     }
+
+
+def _rule_tables(rule_sets: Sequence[Rules]) -> dict[str, Any]:
+    terms = [(i, number, term) for i, rules in enumerate(rule_sets) for number, term in enumerate((_selector(rules), *rules.terms))]
+    return {
+        "scheduling_sets": SCHEDULING_SETS.frame((i, rules.spread) for i, rules in enumerate(rule_sets)),
+        "tolerations": TOLERATIONS.frame(
+            (i, number, *(text or None for text in one))
+            for i, rules in enumerate(rule_sets)
+            for number, one in enumerate(rules.tolerations)
+        ),
+        "node_requirements": NODE_REQUIREMENTS.frame(
+            (i, number, place, position, label, operator, value)
+            for i, number, term in terms
+            for place, (label, operator, values) in enumerate(term)
+            for position, value in enumerate(values or (None,))
+        ),
+    }
+
+
+def _selector(rules: Rules) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
+    return tuple((key, "In", (value,)) for key, value in rules.selector)
+
+
+def _containers(rows: PodRows) -> Sequence[Mapping[str, Any]]:
+    name = {key: rows.columns[key] for key in ("namespace", "pod")}
+    main = {**rows.columns, "container": "main", "kind": "app", "restart_count": 0}
+    return [{**name, "kind": "app", "restart_count": 0, **columns} for columns in rows.containers] or [main]
 
 
 def _own_usage(rows: PodRows) -> Mapping[str, Any]:

@@ -1,132 +1,114 @@
-"""How a profile fits each flavor: by its nominal size, and by what pods may use on the cluster's nodes of that type."""
+"""How a profile fits each flavor: by its nominal size, and by what pods may use of it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import pandas as pd
 
 from batch.plan.model import Distribution, Flavor, FlavorFit, Outliers
-from batch.plan.outliers import tolerated
-from batch.plan.overrun import CPU_BIN_NANOCORES, MEMORY_BIN_BYTES, overrun_probabilities
+from batch.plan.outliers import overflow_probability, tolerated
+from batch.plan.prices import Prices
+from batch.plan.risks import Risks
+from batch.plan.sizes import NodeSize, less
 from batch.plan.usage import fit_ratio
+from batch.snapshot import views
 
-_DAEMONSET = "DaemonSet"
-_SIZES = ["allocatable_cpu_nanocores", "allocatable_memory_bytes", "allocatable_pod_count"]
-_RESOURCES = {"usage_cpu_nanocores": "requests_cpu_nanocores", "usage_memory_bytes": "requests_memory_bytes"}
+BUSY_QUANTILE = 0.95
+"""One of usage.QUANTILES."""
 
 
 @dataclass(frozen=True)
-class InstanceType:
-    """What the cluster's nodes of one type say of it: the smallest allocatable, and the largest share of DaemonSets."""
+class Needs:
+    """What the pods of a profile use and request, and how many there are.
 
-    node_count: int
-    allocatable_cpu_nanocores: int | None
-    allocatable_memory_bytes: int | None
-    pod_limit: int | None
-    daemonset_pod_count: int
-    daemonset_cpu_nanocores: int | None
-    daemonset_memory_bytes: int | None
-
-    @property
-    def cpu_room(self) -> int | None:
-        """CPU that the pods of a profile may use (nanocores); negative when DaemonSets use more than there is."""
-        return _difference(self.allocatable_cpu_nanocores, self.daemonset_cpu_nanocores)
-
-    @property
-    def memory_room(self) -> int | None:
-        """Memory that the pods of a profile may use (bytes)."""
-        return _difference(self.allocatable_memory_bytes, self.daemonset_memory_bytes)
-
-
-def instance_types(nodes: pd.DataFrame, bound: pd.DataFrame) -> dict[str, InstanceType]:
-    """Describe each instance type of the physical nodes. `nodes` has NODE_CAPACITY, `bound` are the bound pods with their usage.
-
-    A DaemonSet pod counts with its usage, where it was not measured with its request; one of which neither is known leaves the sum unknown.
+    `requests_*` are means over the pods whose request is known (nanocores, bytes); None when it is known of none, or nobody requests any.
     """
-    physical = nodes.loc[~nodes["virtual"]].set_index("node")
-    own = bound.loc[bound["workload_kind"] == _DAEMONSET]
-    weights = pd.DataFrame({usage: own[usage].fillna(own[request]) for usage, request in _RESOURCES.items()})
-    by_node = weights.groupby(own["node"])
-    sums, sizes = by_node.sum(), by_node.size()
-    sums = sums.mask(by_node.count().lt(sizes, axis="index"))
-    described = physical[["instance_type", *_SIZES]].join(sums)
-    described["count"] = sizes.reindex(physical.index).fillna(0)
-    without = described["count"] == 0
-    described[list(_RESOURCES)] = described[list(_RESOURCES)].mask(without, 0)
-    return {str(name): _instance_type(group) for name, group in described.groupby("instance_type", sort=True)}
+
+    cpu: Distribution
+    memory: Distribution
+    requests_cpu: Fraction | None
+    requests_memory: Fraction | None
+    outliers: Outliers | None
+    pods_per_node: int
+    pod_count: int
+
+
+def mean_request(requests: pd.Series) -> Fraction | None:
+    """Give the exact mean of the known requests; None when there is none, or all are 0."""
+    known = requests.dropna()
+    return Fraction(views.total(known) or 0, len(known)) or None if len(known) else None
 
 
 def flavor_fits(
-    flavors: Sequence[Flavor],
-    types: Mapping[str, InstanceType],
-    *,
-    cpu: Distribution,
-    memory: Distribution,
-    outliers: Outliers | None,
-    pods_per_node: int,
-    pod_count: int,
+    flavors: Sequence[Flavor], sizes: Mapping[str, NodeSize], needs: Needs, risks: Risks, *, chance: float, prices: Prices
 ) -> tuple[FlavorFit, ...]:
-    """Fit a profile of `pod_count` pods to each flavor, `pods_per_node` on a node; what is not known of a flavor is None."""
-    rooms = {flavor.name: types[flavor.name] for flavor in flavors if flavor.name in types}
-    memory_risk = _risks({name: kind.memory_room for name, kind in rooms.items()}, memory, pods_per_node, MEMORY_BIN_BYTES)
-    cpu_risk = _risks({name: kind.cpu_room for name, kind in rooms.items()}, cpu, pods_per_node, CPU_BIN_NANOCORES)
-    fits = []
-    for flavor in flavors:
-        kind = types.get(flavor.name)
-        fits.append(
-            FlavorFit(
-                flavor=flavor,
-                in_cluster_node_count=kind.node_count if kind else 0,
-                allocatable_cpu_nanocores=kind.allocatable_cpu_nanocores if kind else None,
-                allocatable_memory_bytes=kind.allocatable_memory_bytes if kind else None,
-                pod_limit=kind.pod_limit if kind else flavor.pod_limit,
-                daemonset_pod_count=kind.daemonset_pod_count if kind else None,
-                daemonset_cpu_nanocores=kind.daemonset_cpu_nanocores if kind else None,
-                daemonset_memory_bytes=kind.daemonset_memory_bytes if kind else None,
-                cpu_fit_ratio=fit_ratio(cpu, flavor.cpu_nanocores, pods_per_node),
-                memory_fit_ratio=fit_ratio(memory, flavor.memory_bytes, pods_per_node),
-                outliers_tolerated=tolerated(outliers, pods_per_node, flavor.memory_bytes) if outliers else None,
-                memory_overrun_probability=memory_risk.get(flavor.name),
-                cpu_overrun_probability=cpu_risk.get(flavor.name),
-                node_count=-(-pod_count // pods_per_node),
-                monthly_cost=None,
-            )
-        )
-    return tuple(fits)
+    """Fit a profile to each flavor; what is not known of a flavor is None. `chance` is the one accepted."""
+    return tuple(_fit(flavor, sizes[flavor.name], needs, risks, chance, prices) for flavor in flavors)
 
 
-def _risks(rooms: Mapping[str, int | None], use: Distribution, pods_per_node: int, bin_width: int) -> dict[str, float]:
-    """Give the chance of an overrun by flavor, where the room is known; computed once for all of them."""
-    known = {name: room for name, room in rooms.items() if room is not None}
-    if not known or not use.values:
-        return {}
-    chances = overrun_probabilities(use.values, pods_per_node, set(known.values()), bin_width)
-    return {name: chances[room] for name, room in known.items()}
-
-
-def _instance_type(group: pd.DataFrame) -> InstanceType:
-    cpu, memory, pods = (_smallest(group[column].dropna()) for column in _SIZES)
-    return InstanceType(
-        node_count=len(group),
-        allocatable_cpu_nanocores=cpu,
-        allocatable_memory_bytes=memory,
-        pod_limit=pods,
-        daemonset_pod_count=int(group["count"].max()),
-        daemonset_cpu_nanocores=_largest(group["usage_cpu_nanocores"]),
-        daemonset_memory_bytes=_largest(group["usage_memory_bytes"]),
+def _fit(flavor: Flavor, size: NodeSize, needs: Needs, risks: Risks, chance: float, prices: Prices) -> FlavorFit:
+    pods, name = needs.pods_per_node, flavor.name
+    node_count = -(-needs.pod_count // pods)
+    withstood = _withstood(flavor, needs)
+    by_requests, by_p95 = dict(_by_requests(size, needs)), dict(_by_p95(size, needs))
+    everything = by_requests | by_p95 | ({"pod_limit": size.slots} if size.slots is not None else {})
+    return FlavorFit(
+        flavor=flavor,
+        in_cluster_node_count=size.node_count,
+        allocatable_cpu_nanocores=size.allocatable_cpu_nanocores,
+        allocatable_memory_bytes=size.allocatable_memory_bytes,
+        pod_limit=size.pod_limit,
+        daemonset_pod_count=size.daemons.pod_count,
+        daemonset_cpu_nanocores=size.daemons.cpu_nanocores,
+        daemonset_memory_bytes=size.daemons.memory_bytes,
+        cpu_fit_ratio=fit_ratio(needs.cpu, flavor.cpu_nanocores, pods),
+        memory_fit_ratio=fit_ratio(needs.memory, flavor.memory_bytes, pods),
+        outliers_tolerated=withstood,
+        memory_overrun_probability=risks.memory(name, pods),
+        cpu_overrun_probability=risks.cpu(name, pods),
+        node_count=node_count,
+        monthly_cost=prices.monthly(name, node_count),
+        allocatable_source=size.source,
+        pods_by_requests=min(by_requests.values(), default=None),
+        pods_by_p95=min(by_p95.values(), default=None),
+        pods_by_limit=size.slots,
+        binding=min(everything, key=lambda one: everything[one], default=None),
+        safe_pods_per_node=risks.most_pods(name, chance),
+        outlier_overflow_probability=_overflow(withstood, needs),
+        node_monthly_cost=prices.monthly(name, 1),
     )
 
 
-def _smallest(values: pd.Series) -> int | None:
-    return int(values.min()) if len(values) else None
+def _withstood(flavor: Flavor, needs: Needs) -> int | None:
+    found = needs.outliers
+    return tolerated(found.level_bytes, found.typical_memory_bytes, needs.pods_per_node, flavor.memory_bytes) if found else None
 
 
-def _largest(values: pd.Series) -> int | None:
-    """Give the largest value; None when one of them is unknown, for that one may be the largest."""
-    return None if values.isna().any() else int(values.max())
+def _overflow(withstood: int | None, needs: Needs) -> float | None:
+    share = needs.outliers.share if needs.outliers else None
+    return None if withstood is None or share is None else overflow_probability(needs.pods_per_node, withstood, share)
 
 
-def _difference(whole: int | None, part: int | None) -> int | None:
-    return None if whole is None or part is None else whole - part
+def _by_requests(size: NodeSize, needs: Needs) -> Iterator[tuple[str, int]]:
+    """Give how many pods of the mean request fit, as the scheduler counts: beside what DaemonSets request."""
+    daemons = size.daemons
+    yield from _times("cpu_requests", less(size.allocatable_cpu_nanocores, daemons.requests_cpu_nanocores), needs.requests_cpu)
+    yield from _times("memory_requests", less(size.allocatable_memory_bytes, daemons.requests_memory_bytes), needs.requests_memory)
+
+
+def _by_p95(size: NodeSize, needs: Needs) -> Iterator[tuple[str, int]]:
+    """Give how many pods fit that all use their 95th percentile, beside what DaemonSets use."""
+    yield from _times("cpu_p95", size.cpu_room, _busy(needs.cpu))
+    yield from _times("memory_p95", size.memory_room, _busy(needs.memory))
+
+
+def _busy(use: Distribution) -> Fraction | None:
+    return Fraction(dict(use.quantiles)[BUSY_QUANTILE]) if use.quantiles else None
+
+
+def _times(name: str, room: int | None, each: Fraction | None) -> Iterator[tuple[str, int]]:
+    if room is not None and each:
+        yield name, max(0, int(room / each))

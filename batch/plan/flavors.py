@@ -24,6 +24,7 @@ GPU_RESOURCES = ("nvidia.com/gpu", "amd.com/gpu")
 """Where a node says how many GPUs it has: the label of NVIDIA's feature discovery, else the resources of the device plugins."""
 
 _NANO = 10**9
+_MIB = 1024**2
 _GIB = 1024**3
 
 
@@ -47,8 +48,12 @@ def compared_flavors(snapshot: Snapshot, settings: PlanSettings) -> tuple[Flavor
     if settings.flavor_names:
         chosen = [known[name] if name in known else _refuse(name, known) for name in settings.flavor_names]
     else:
-        providers = _providers(snapshot)
-        wanted = {flavor.name for flavor in catalogue() if not providers or flavor.provider in providers} | present.keys() | own.keys()
+        present_providers = providers(snapshot)
+        wanted = (
+            {flavor.name for flavor in catalogue() if not present_providers or flavor.provider in present_providers}
+            | present.keys()
+            | own.keys()
+        )
         chosen = [known[name] for name in wanted]
     return tuple(sorted(chosen, key=lambda flavor: (flavor.memory_bytes, flavor.cpu_nanocores, flavor.name)))
 
@@ -63,7 +68,8 @@ def _flavors(tree: Mapping[str, Any]) -> Iterable[Flavor]:
             gpu_count=shape.get("gpu_count", 0),
             gpu_product=shape.get("gpu_product"),
             architecture=shape.get("architecture", "amd64"),
-            pod_limit=None,
+            pod_limit=shape.get("pod_limit"),
+            gpu_memory_bytes=shape["gpu_memory_mib"] * _MIB if "gpu_memory_mib" in shape else None,
         )
 
 
@@ -75,8 +81,9 @@ def _of_settings(shape: FlavorSettings) -> Flavor:
         memory_bytes=shape.memory_bytes,
         gpu_count=shape.gpu_count,
         gpu_product=shape.gpu_product,
-        architecture="",
-        pod_limit=None,
+        architecture=shape.architecture,
+        pod_limit=shape.pod_limit,
+        gpu_memory_bytes=shape.gpu_memory_bytes,
     )
 
 
@@ -108,7 +115,8 @@ def _gpu_counts(snapshot: Snapshot) -> dict[str, int]:
     return {**by_resource.to_dict(), **{node: int(value) for node, value in counted.itertuples(index=False)}}
 
 
-def _providers(snapshot: Snapshot) -> frozenset[str]:
+def providers(snapshot: Snapshot) -> frozenset[str]:
+    """Name the providers of the catalogue that the cluster has nodes of."""
     return frozenset(PROVIDERS[scheme] for scheme in snapshot.table("nodes")["provider"].dropna().unique() if scheme in PROVIDERS)
 
 

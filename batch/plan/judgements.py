@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import timedelta
 from fractions import Fraction
 
 import pandas as pd
 
 from batch.findings import Finding, Message, Severity, by_urgency, message, plural
+from batch.plan.flavors import providers
 from batch.plan.model import FlavorFit, Pool, ProfilePlan, Totals
 from batch.plan.nodes import NOT_READY
 from batch.plan.pools import headroom, requests_ratio, usable
+from batch.plan.prices import Prices
 from batch.snapshot import views
 from batch.snapshot.model import Snapshot
 
@@ -31,7 +33,13 @@ _NAMED = 20
 
 
 def judge(
-    snapshot: Snapshot, pods: pd.DataFrame, nodes: pd.DataFrame, pools: Sequence[Pool], totals: Totals, profiles: Sequence[ProfilePlan]
+    snapshot: Snapshot,
+    pods: pd.DataFrame,
+    nodes: pd.DataFrame,
+    pools: Sequence[Pool],
+    totals: Totals,
+    profiles: Sequence[ProfilePlan],
+    prices: Prices,
 ) -> tuple[Finding, ...]:
     """Give the findings about the cluster, most urgent first. `pods` are all pods with their usage (measured.with_usage), `nodes` has the schema NODE_CAPACITY.
 
@@ -45,7 +53,7 @@ def judge(
         *_unschedulable(snapshot, pods),
         *_on_unknown_nodes(nodes, pods, totals),
         *(finding for profile in profiles[:1] for finding in (*_little_measured(snapshot, profile), *_near_limit(profile))),
-        *(finding for profile in profiles[1:] or profiles for finding in _recommended(profile)),
+        *(finding for profile in profiles[1:] or profiles for finding in _recommended(profile, providers(snapshot), prices)),
     ]
     return by_urgency(tuple(found))
 
@@ -257,10 +265,13 @@ def _near_limit(profile: ProfilePlan) -> Iterator[Finding]:
     )
 
 
-def _recommended(profile: ProfilePlan) -> Iterator[Finding]:
+def _recommended(profile: ProfilePlan, of_cluster: Collection[str], prices: Prices) -> Iterator[Finding]:
+    """Advise the recommended flavor, unless it is one of a provider that the cluster does not use."""
     fit = _recommended_fit(profile)
-    if fit is None:
+    if fit is None or not (fit.in_cluster_node_count or fit.flavor.provider in of_cluster):
         return
+    new = "" if fit.in_cluster_node_count else "; the cluster has no such node yet, so that its size is by the provider's formula"
+    cost = prices.money(fit.flavor.name, fit.node_count or 0)
     yield Finding(
         id=f"profile.recommended-flavor/{profile.name}",
         severity=Severity.ADVICE,
@@ -272,15 +283,16 @@ def _recommended(profile: ProfilePlan) -> Iterator[Finding]:
             pods=profile.pods_per_node,
         ),
         detail=message(
-            "The chance that they need more than the node leaves them is {memory:probability} for memory and {cpu:probability} for CPU.",
+            f"The chance that they need more than the node leaves them is {{memory:probability}} for memory and {{cpu:probability}} for CPU{new}.",
             memory=fit.memory_overrun_probability,
             cpu=fit.cpu_overrun_probability,
         ),
         action=message(
-            "Plan {nodes:count} nodes of {flavor:text} for the {pods:count} pods that run now.",
+            f"Plan {{nodes:count}} nodes of {{flavor:text}} for the {{pods:count}} pods that run now{': {cost:money} a month' if cost else ''}.",
             nodes=fit.node_count,
             flavor=fit.flavor.name,
             pods=profile.pod_count,
+            **({"cost": cost} if cost else {}),
         ),
         objects=(fit.flavor.name,),
         worth=message("{nodes:count}", nodes=fit.node_count),

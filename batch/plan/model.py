@@ -12,6 +12,9 @@ from dataclasses import dataclass
 import pandas as pd
 
 from batch.findings import Finding, Message
+from batch.plan.model_packing import NO_FLEETS, NO_HEADROOM, Fleets, Headroom
+from batch.plan.prices import NO_PRICES, Prices
+from batch.plan.rightsizing.model import NO_ADVICE, Rightsizing
 from batch.snapshot.schema import FLAG, INTEGER, TEXT, Column, Schema
 
 NODE_CAPACITY = Schema(
@@ -183,21 +186,29 @@ class NodePlan:
 
 @dataclass(frozen=True)
 class Outliers:
-    """The safety factor: memory that a node needs when h of its pods sit at their limit and the rest are typical.
+    """The safety factor: memory that a node needs when h of its pods sit at the outlier level and the rest are typical.
 
-    `memory_needed_bytes[h]` is h * limit + (pods_per_node - h) * typical, for h = 0..20 (or pods_per_node, if fewer).
+    The level is the memory limit unless a setting says another. `memory_needed_bytes[h]` is h * level + (pods_per_node - h) * typical, for
+    h = 0..20 (or pods_per_node, if fewer). `share` is the share of pods taken to reach the level, None when nothing tells it.
     """
 
     typical_quantile: float
     typical_memory_bytes: float
-    memory_limit_bytes: int
-    limit_source: str
+    memory_limit_bytes: int | None
+    limit_source: str | None
+    level_bytes: int
+    level_source: str
     memory_needed_bytes: tuple[float, ...]
+    share: float | None
+    share_source: str | None
 
 
 @dataclass(frozen=True)
 class Flavor:
-    """A node shape one can buy. `pod_limit` None: unknown."""
+    """A node shape one can buy. `pod_limit` is that of the machine itself, None where it depends on the cluster or is unknown.
+
+    `gpu_memory_bytes` is the memory of each GPU.
+    """
 
     name: str
     provider: str | None
@@ -207,14 +218,26 @@ class Flavor:
     gpu_product: str | None
     architecture: str
     pod_limit: int | None
+    gpu_memory_bytes: int | None = None
+
+
+NODES, FORMULA = "nodes", "formula"
+"""Where the allocatable of a flavor comes from: the cluster's nodes of that type, or the provider's published reservation."""
 
 
 @dataclass(frozen=True)
 class FlavorFit:
     """How a profile fits a flavor. Ratios are of measured pods and of the nominal size; None: unknown.
 
-    `allocatable_*` and `pod_limit` come from nodes of that instance type in the cluster (the smallest of them);
-    `daemonset_*` is what DaemonSet pods use on such a node (the largest of them), their request where they were not measured.
+    `allocatable_*` and `pod_limit` come from nodes of that instance type in the cluster (the smallest of them), where there are none
+    from the provider's formula; `allocatable_source` (NODES or FORMULA) says which. `daemonset_*` is what DaemonSet pods use on such a node
+    (the largest of them), their request where they were not measured.
+
+    `pods_by_requests` is how many pods of the mean request fit, `pods_by_p95` how many that use their 95th percentile, `pods_by_limit` the
+    slots beside DaemonSets; None: nothing limits there, or unknown. `binding` names the smallest of them: "cpu_requests",
+    "memory_requests", "cpu_p95", "memory_p95" or "pod_limit". `safe_pods_per_node` is the most pods, within the slots, whose chance of an
+    overrun is accepted in memory and in CPU. `monthly_cost` is that of all nodes, `node_monthly_cost` that of one. `outlier_overflow_probability` is the chance that of `pods_per_node` pods more than
+    `outliers_tolerated` reach the outlier level.
     """
 
     flavor: Flavor
@@ -232,6 +255,24 @@ class FlavorFit:
     cpu_overrun_probability: float | None
     node_count: int | None
     monthly_cost: float | None
+    allocatable_source: str | None = None
+    pods_by_requests: int | None = None
+    pods_by_p95: int | None = None
+    pods_by_limit: int | None = None
+    binding: str | None = None
+    safe_pods_per_node: int | None = None
+    outlier_overflow_probability: float | None = None
+    node_monthly_cost: float | None = None
+
+
+@dataclass(frozen=True)
+class Odds:
+    """The chance of an overrun on a flavor by the number of pods on a node: three parallel tuples."""
+
+    flavor: str
+    pod_counts: tuple[int, ...]
+    memory: tuple[float, ...]
+    cpu: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -247,7 +288,7 @@ class ProfilePlan:
     """The plan for one set of pods.
 
     `pods` has the schema PROFILE_PODS. `recommended` is None when no flavor can be recommended; then
-    `refusal` says why.
+    `refusal` says why. `odds` has the flavors worth comparing, not all.
     """
 
     name: str
@@ -267,11 +308,15 @@ class ProfilePlan:
     flavors: tuple[FlavorFit, ...]
     recommended: Recommendation | None
     refusal: Message | None
+    odds: tuple[Odds, ...] = ()
 
 
 @dataclass(frozen=True)
 class CapacityPlan:
-    """Everything that the plan says. `nodes` has the schema NODE_CAPACITY."""
+    """Everything that the plan says. `nodes` has the schema NODE_CAPACITY.
+
+    `fleets` are for the pods as they ask now, `right_sized_fleets` for what is recommended to them; empty without a recommended change.
+    """
 
     totals: Totals
     nodes: pd.DataFrame
@@ -280,3 +325,8 @@ class CapacityPlan:
     findings: tuple[Finding, ...]
     waiting: tuple[Waiting, ...] = ()
     minor_resources: tuple[MinorResource, ...] = ()
+    prices: Prices = NO_PRICES
+    rightsizing: Rightsizing = NO_ADVICE
+    fleets: Fleets = NO_FLEETS
+    right_sized_fleets: Fleets = NO_FLEETS
+    headroom: Headroom = NO_HEADROOM

@@ -1,55 +1,130 @@
-"""The chance that the pods of a node together need more than it has."""
+"""The chance that the pods of a node together need more than it has, and how many pods keep it small."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import functools
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 import numpy as np
-import numpy.typing as npt
+
+from batch.plan.sums import Floats, Sums
 
 MEMORY_BIN_BYTES = 1024**2
 CPU_BIN_NANOCORES = 10**6
 
-_Floats = npt.NDArray[np.float64]
+_NOTHING = 1e-15
+"""Beside 1 a double cannot tell less than this from 0, and neither can the convolution."""
+
+_ALIKE = 2
+"""Sizes up to this factor apart share the sums of pods, which are kept up to the largest of them."""
+
+_FINE = 1 << 19
+"""Bins of a size up to which many numbers of pods are tried in bins of their own width, and beyond it in eightfold ones."""
+
+_TILTS = np.geomspace(1e-4, 1e4, 65)
+"""Where the bound is tried, in 1 / mean; any of them gives a valid one, and a closer grid hardly a lower one."""
 
 
-def overrun_probabilities(values: Sequence[int], pod_count: int, sizes: Collection[int], bin_width: int) -> dict[int, float]:
-    """Give for each size the chance that `pod_count` pods, drawn independently from `values`, need more than it.
+class Draws:
+    """Pods drawn independently from measured ones, and the chance that a number of them needs more than a size.
 
-    `values`, `sizes` and `bin_width` share a unit. Each value is rounded up to its bin, so the chance errs to the safe side by less than
-    one bin a pod; apart from that it is exact: the `pod_count`-fold convolution of the values' distribution. Sums over the largest size
-    of interest are dropped on the way, which changes nothing at or below it, since no value is negative.
+    `values`, `sizes` and `bin_width` share a unit; only the sizes given are asked for later. Each value is rounded up to its bin, so a
+    chance errs to the safe side by less than one bin a pod; apart from that it is exact: the N-fold convolution of the values'
+    distribution, without random numbers. No value is negative, so the chance never falls as pods are added.
 
-    Costs about 4 * log2(pod_count) Fourier transforms over twice as many bins as the smaller of the largest size and the largest
-    possible sum has: with bins of 1 MiB about 0.1 s for machines of 64 GiB, 3 s and 200 MB for machines of 2 TiB.
+    Sums are worked out once for sizes of about the same amount (see Sums). Where Chernoff's bounds already tell that a chance is nothing,
+    certain, small enough or too large, nothing is convolved: that leaves out most machines that are far too large or too small.
     """
-    bins = -(-np.asarray(values, dtype=np.int64) // bin_width)
-    highest = int(bins.max()) * pod_count
-    held = {size: size // bin_width for size in sizes}
-    known = {size: 1.0 if bin_ < 0 else 0.0 for size, bin_ in held.items() if bin_ < 0 or bin_ >= highest}
-    asked = {size: bin_ for size, bin_ in held.items() if size not in known}
-    if not asked:
-        return known
-    cut = max(asked.values())
-    single = np.bincount(bins[bins <= cut], minlength=cut + 1) / bins.size
-    within = np.cumsum(_self_convolved(single, pod_count))
-    return known | {size: float(np.clip(1.0 - within[bin_], 0.0, 1.0)) for size, bin_ in asked.items()}
+
+    def __init__(self, values: Sequence[int], bin_width: int, sizes: Collection[int]) -> None:
+        bins = -(-np.asarray(values, dtype=np.int64) // bin_width)
+        self._values, self._bin_width = values, bin_width
+        self._large = [size for size in sizes if size // bin_width > _FINE]
+        self._bins, counts = np.unique(bins, return_counts=True)
+        self._shares: Floats = counts / bins.size
+        tilts = _TILTS / (float(self._bins @ self._shares) or 1.0)
+        self._tilts: Floats = np.concatenate([-tilts, tilts])
+        self._logarithms = np.array([self._log_moment(tilt) for tilt in self._tilts])
+        self._groups = _groups(size // bin_width for size in sizes)
+        self._sums: dict[int, Sums] = {}
+
+    def overrun(self, pod_count: int, size: int) -> float:
+        """Give the chance that `pod_count` pods need more than `size`; 1 where the size is negative."""
+        room = size // self._bin_width
+        least, most = self._bounds(pod_count, room)
+        if most < _NOTHING or least > 1 - _NOTHING:
+            return float(round(most))
+        return float(np.clip(1.0 - self._sums_up_to(room).within(pod_count, room), 0.0, 1.0))
+
+    def overruns(self, pod_counts: Iterable[int], size: int) -> Iterator[float]:
+        """Give the chance for one number of pods after the other. On machines of over 512 GiB the bins are of 8 MiB."""
+        draws = self if size // self._bin_width <= _FINE else self._coarser
+        return (draws.overrun(pod_count, size) for pod_count in pod_counts)
+
+    def most_pods(self, size: int, chance: float, limit: int) -> int:
+        """Give the largest number of pods, at most `limit`, that need more than `size` with at most that chance; 0 when not even one does.
+
+        A bisection, which monotony allows, between the numbers of which the bounds tell. On machines of over 512 GiB its bins are of 8 MiB.
+        """
+        room = size // self._bin_width
+        if room > _FINE:
+            return self._coarser.most_pods(size, chance, limit)
+        known = _last(0, limit, lambda pod_count: self._bounds(pod_count, room)[1] <= chance)
+        possible = _last(known, limit, lambda pod_count: self._bounds(pod_count, room)[0] <= chance)
+        return _last(known, possible, lambda pod_count: self.overrun(pod_count, size) <= chance)
+
+    @functools.cached_property
+    def _coarser(self) -> Draws:
+        return Draws(self._values, 8 * self._bin_width, self._large)
+
+    def _sums_up_to(self, room: int) -> Sums:
+        cut = self._groups[room]
+        if cut not in self._sums:
+            within = self._bins <= cut
+            single = np.zeros(cut + 1)
+            single[self._bins[within]] = self._shares[within]
+            self._sums[cut] = Sums(single)
+        return self._sums[cut]
+
+    def _log_moment(self, tilt: float) -> float:
+        """Give log E exp(tilt * value) in a way that does not overflow."""
+        largest = float(self._bins[-1 if tilt > 0 else 0])
+        return math.log(float(np.exp(np.maximum(tilt * (self._bins - largest), -700.0)) @ self._shares)) + float(tilt) * largest
+
+    def _bounds(self, pod_count: int, room: int) -> tuple[float, float]:
+        """Give what the chance is at least and at most, by Chernoff's inequality (1952), which holds for every tilt.
+
+        P(sum > room) <= exp(-tilt * (room + 1)) * E exp(tilt * value)^N, and for negative tilts P(sum <= room) <= exp(-tilt * room) * ….
+        """
+        if room < 0:
+            return 1.0, 1.0
+        if room >= int(self._bins[-1]) * pod_count:
+            return 0.0, 0.0
+        half = len(self._tilts) // 2
+        exponents = pod_count * self._logarithms - self._tilts * room
+        below, above = exponents[:half].min(), (exponents - self._tilts)[half:].min()
+        return 1.0 - math.exp(min(0.0, float(below))), math.exp(min(0.0, float(above)))
 
 
-def _self_convolved(single: _Floats, times: int) -> _Floats:
-    """Convolve a distribution with itself `times` times by repeated squaring, keeping its length."""
-    power, result = single, None
-    while times:
-        if times & 1:
-            result = power if result is None else _convolved(result, power)
-        times >>= 1
-        if times:
-            power = _convolved(power, power)
-    return single if result is None else result
+def _groups(rooms: Iterable[int]) -> dict[int, int]:
+    """Say for each room up to where sums are kept: to the largest of those that are alike."""
+    groups: dict[int, int] = {}
+    cut = -1
+    for room in sorted({room for room in rooms if room >= 0}, reverse=True):
+        if cut < 0 or room * _ALIKE < cut:
+            cut = room
+        groups[room] = cut
+    return groups
 
 
-def _convolved(left: _Floats, right: _Floats) -> _Floats:
-    """Convolve two distributions of one length and cut the result to it; what rounding made negative is 0."""
-    length = 1 << (2 * len(left) - 1).bit_length()
-    product = np.fft.irfft(np.fft.rfft(left, length) * np.fft.rfft(right, length), length)
-    return np.maximum(product[: len(left)], 0.0)
+def _last(known: int, limit: int, holds: Callable[[int], bool]) -> int:
+    """Give the largest number up to `limit` for which it holds, by bisection: it holds for `known`, up to some number and not beyond."""
+    fails = limit + 1
+    while fails - known > 1:
+        middle = (known + fails) // 2
+        if holds(middle):
+            known = middle
+        else:
+            fails = middle
+    return known

@@ -6,16 +6,21 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypedDict
 
 import pandas as pd
 
 from batch.errors import SettingsError
 from batch.plan import jupyterhub, selectors
-from batch.plan.fits import InstanceType, flavor_fits
+from batch.plan.fits import Needs, flavor_fits, mean_request
 from batch.plan.measured import is_measured
 from batch.plan.model import PROFILE_PODS, Distribution, Flavor, NodePlan, ProfilePlan
+from batch.plan.odds import odds
 from batch.plan.outliers import outliers
-from batch.plan.recommend import recommend
+from batch.plan.prices import Prices
+from batch.plan.recommend import candidates, recommend
+from batch.plan.risks import Risks
+from batch.plan.sizes import NodeSize
 from batch.plan.usage import distribution
 from batch.settings import PlanSettings, ProfileSettings
 from batch.snapshot.model import Snapshot
@@ -30,6 +35,13 @@ PLANNED_QUANTILES = (0.9, 0.95, 0.98, 0.99)
 _DEFAULT_PODS_PER_NODE: int = ProfileSettings.model_fields["pods_per_node"].default
 _DEFAULT_REASON = "the default: the kubelet's default limit is 110 and system pods need some"
 _NANO = 10**9
+
+
+class _Suited(TypedDict):
+    """What decides which flavors the pods of a profile can run on."""
+
+    architectures: frozenset[str]
+    with_gpus: bool
 
 
 @dataclass(frozen=True)
@@ -69,31 +81,35 @@ def plan(
     snapshot: Snapshot,
     pods: pd.DataFrame,
     flavors: Sequence[Flavor],
-    types: Mapping[str, InstanceType],
+    sizes: Mapping[str, NodeSize],
     settings: PlanSettings,
+    prices: Prices,
 ) -> ProfilePlan:
-    """Plan for one profile. `pods` are all pods with their usage (measured.with_usage), `types` the cluster's instance types."""
+    """Plan for one profile. `pods` are all pods with their usage (measured.with_usage), `sizes` what nodes of each flavor have for pods."""
     members = _members(profile, snapshot, pods)
     memory = distribution(members["usage_memory_bytes"], settings.memory_thresholds_bytes)
     cpu = distribution(members["usage_cpu_nanocores"], [round(cores * _NANO) for cores in settings.cpu_thresholds_cores])
     found_outliers = outliers(members, memory, profile.pods_per_node, settings)
     measured_count = int(is_measured(members).sum())
-    fits = flavor_fits(
-        flavors,
-        types,
+    needs = Needs(
         cpu=cpu,
         memory=memory,
+        requests_cpu=mean_request(members["requests_cpu_nanocores"]),
+        requests_memory=mean_request(members["requests_memory_bytes"]),
         outliers=found_outliers,
         pods_per_node=profile.pods_per_node,
         pod_count=len(members),
     )
+    risks = Risks(sizes, cpu, memory)
+    fits = flavor_fits(flavors, sizes, needs, risks, chance=settings.overrun_probability_max, prices=prices)
+    suited: _Suited = {"architectures": _architectures(snapshot, members), "with_gpus": _mostly_on_gpu_nodes(snapshot, members, flavors)}
     recommended, refusal = recommend(
         fits,
         pods_per_node=profile.pods_per_node,
         measured_pod_count=measured_count,
-        architectures=_architectures(snapshot, members),
-        with_gpus=_mostly_on_gpu_nodes(snapshot, members, flavors),
         most=settings.overrun_probability_max,
+        prices=prices,
+        **suited,
     )
     return ProfilePlan(
         name=profile.name,
@@ -113,6 +129,7 @@ def plan(
         flavors=fits,
         recommended=recommended,
         refusal=refusal,
+        odds=odds(candidates(fits, **suited), risks, recommended.flavor if recommended else None, profile.pods_per_node),
     )
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from batch.findings import Message, message
-from batch.plan.model import FlavorFit, Recommendation
+from batch.plan.model import FORMULA, FlavorFit, Recommendation
+from batch.plan.prices import Prices
+from batch.plan.reservations import RESERVATIONS
 
 
 def recommend(
@@ -16,20 +18,20 @@ def recommend(
     architectures: Collection[str],
     with_gpus: bool,
     most: float,
+    prices: Prices,
 ) -> tuple[Recommendation | None, Message | None]:
-    """Choose the flavor with the least memory, then the fewest cores, of those on which the pods fit safely; else say why there is none.
+    """Choose the flavor with the lowest cost a pod of those on which the pods fit safely; else say why there is none.
 
-    Safely: the size that pods may use is known (so nodes of that flavor are in the cluster), nodes take `pods_per_node` pods beside their
-    DaemonSets, and the chance that the pods need more than there is is at most `most`, for memory and for CPU. A flavor of another CPU
-    architecture than the pods now run on (`architectures`; empty: unknown) is no candidate, and one with GPUs only for pods that now run
-    on GPU nodes (`with_gpus`): its memory says nothing about its cost.
+    Without prices it is the one with the least memory, then the fewest cores; with prices one without a price is no candidate while another
+    has one. Safely: nodes take `pods_per_node` pods beside their DaemonSets, and the chance that the pods need more than there is is at most
+    `most`, for memory and for CPU.
     """
     if not measured_pod_count:
         return None, message("No pod of this profile was measured, so it is not known what a node of them needs.")
-    sized = [fit for fit in fits if _is_sized(fit) and _runs(fit, architectures) and (with_gpus or not fit.flavor.gpu_count)]
+    sized = candidates(fits, architectures=architectures, with_gpus=with_gpus)
     if not sized:
         return None, message(
-            "What pods may use is known for none of the {count:count} flavors compared: the cluster has no node of them that these pods run on.",
+            "What pods may use is known for none of the {count:count} flavors compared that these pods can run on: the cluster has no node of them, and no provider's formula applies.",
             count=len(fits),
         )
     roomy = [fit for fit in sized if _slots(fit) >= pods_per_node]
@@ -38,8 +40,24 @@ def recommend(
     safe = [fit for fit in roomy if _worst(fit) <= most]
     if not safe:
         return None, _too_risky(min(roomy, key=_worst), pods_per_node, most)
-    best = min(safe, key=lambda fit: (fit.flavor.memory_bytes, fit.flavor.cpu_nanocores, fit.flavor.name))
-    return Recommendation(best.flavor.name, _reasons(best, pods_per_node, most, len(safe), len(sized))), None
+    best = min([fit for fit in safe if fit.node_monthly_cost is not None] or safe, key=_worse)
+    reasons = (*_reasons(best, pods_per_node, most), *_where(best), _choice(best, safe, len(sized), pods_per_node, prices))
+    return Recommendation(best.flavor.name, reasons), None
+
+
+def candidates(fits: Sequence[FlavorFit], *, architectures: Collection[str], with_gpus: bool) -> list[FlavorFit]:
+    """Give the flavors whose size for pods is known and that these pods can run on.
+
+    A flavor of another CPU architecture than the pods now run on (`architectures`; empty: unknown) is none, and one with GPUs only for pods
+    that now run on GPU nodes (`with_gpus`): its memory says nothing about its cost.
+    """
+    return [fit for fit in fits if _is_sized(fit) and _runs(fit, architectures) and (with_gpus or not fit.flavor.gpu_count)]
+
+
+def _worse(fit: FlavorFit) -> tuple[float, int, int, bool, str]:
+    """Order by the price of a node, which is that of its pods since all carry as many, then by size; of equal ones the cluster's first."""
+    flavor = fit.flavor
+    return fit.node_monthly_cost or 0.0, flavor.memory_bytes, flavor.cpu_nanocores, not fit.in_cluster_node_count, flavor.name
 
 
 def _is_sized(fit: FlavorFit) -> bool:
@@ -79,7 +97,7 @@ def _too_risky(nearest: FlavorFit, pods_per_node: int, most: float) -> Message:
     )
 
 
-def _reasons(best: FlavorFit, pods_per_node: int, most: float, safe_count: int, sized_count: int) -> tuple[Message, ...]:
+def _reasons(best: FlavorFit, pods_per_node: int, most: float) -> tuple[Message, ...]:
     return (
         message(
             "The chance that {pods:count} of these pods together need more memory than a node leaves them ({room:bytes}) is {chance:probability}; {most:probability} is accepted.",
@@ -99,10 +117,32 @@ def _reasons(best: FlavorFit, pods_per_node: int, most: float, safe_count: int, 
             pods=pods_per_node,
             daemons=best.daemonset_pod_count,
         ),
+    )
+
+
+def _where(best: FlavorFit) -> tuple[Message, ...]:
+    """Say of a flavor that is not in the cluster what its size for pods rests on."""
+    if best.allocatable_source != FORMULA or best.flavor.provider is None:
+        return ()
+    return (
         message(
-            "Of the flavors whose size for pods is known, {safe:count} of {sized:count} meet this; it has the least memory of them ({memory:bytes}).",
-            safe=safe_count,
-            sized=sized_count,
-            memory=best.flavor.memory_bytes,
+            "The cluster has no such node yet: what pods may use of it is worked out from {service:text}'s published reservation, and its DaemonSets are those that run on any node. Look at the first one before buying more.",
+            service=RESERVATIONS[best.flavor.provider].service,
         ),
+    )
+
+
+def _choice(best: FlavorFit, safe: Sequence[FlavorFit], sized_count: int, pods_per_node: int, prices: Prices) -> Message:
+    name, counts = best.flavor.name, {"safe": len(safe), "sized": sized_count}
+    known = "Of the flavors whose size for pods is known, {safe:count} of {sized:count} meet this; "
+    if best.node_monthly_cost is None:
+        return message(f"{known}it has the least memory of them ({{memory:bytes}}).", memory=best.flavor.memory_bytes, **counts)
+    unpriced = sum(fit.node_monthly_cost is None for fit in safe)
+    left_out = " Without a price and left out: {unpriced:count}." if unpriced else ""
+    return message(
+        f"{known}it costs least: {{each:money}} a month for a node{' at spot prices' if prices.by_flavor[name].spot else ''}, {{share:money}} for a pod.{left_out}",
+        each=prices.money(name, 1),
+        share=prices.amount(best.node_monthly_cost / pods_per_node, (name,)),
+        **counts,
+        **({"unpriced": unpriced} if unpriced else {}),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -37,5 +38,4 @@ def fit_ratio(use: Distribution, size: int, pods_per_node: int) -> float | None:
     """Give the share of measured pods that use at most `size` / `pods_per_node`, compared in exact integers; None when none was measured."""
     if not use.values:
         return None
-    fitting = int(np.searchsorted(np.asarray(use.values, dtype=np.int64), size // pods_per_node, side="right"))
-    return fitting / len(use.values)
+    return bisect_right(use.values, size // pods_per_node) / len(use.values)

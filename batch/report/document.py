@@ -11,7 +11,10 @@ from typing import Any
 from batch.findings import Finding
 from batch.gpu.model import GPU_NODES, GpuAssessment, GpuResource
 from batch.plan.model import NODE_CAPACITY, CapacityPlan, Pool
+from batch.report.document_packing import NO_ROOM, packing_document, pool_headroom
+from batch.report.document_prices import price_gaps, prices_document
 from batch.report.document_profiles import base_units, profile_document
+from batch.report.document_rightsizing import rightsizing_document
 from batch.report.format import render_message
 from batch.report.model import Artifact, Run
 from batch.snapshot.model import Gap, Snapshot
@@ -23,9 +26,6 @@ FORMAT_VERSION = 1
 NOT_BUILT = tuple(
     Gap(source, "not assessed by this version", effect)
     for source, effect in (
-        ("prices", "Costs and savings are unknown."),
-        ("right-sizing", "Better requests and limits for workloads are unknown."),
-        ("fleets", "How many nodes of which flavors would hold all pods is unknown."),
         ("GPU activity", "Whether requested GPUs work is unknown, and so are GPU hours, and free GPUs that do not fit typical pods."),
         ("GPU cards", "How many cards are behind slots and slices is unknown, unless the resource says so."),
         ("GPU holders", "Which pods hold GPUs, and for how long, is unknown."),
@@ -36,6 +36,13 @@ NOT_BUILT = tuple(
     )
 )
 """What report.json has keys for and this version leaves null or empty."""
+
+_JOB_COUNTS = ("job_count", "active_job_count", "without_deadline_count", "past_deadline_count", "deadline_exceeded_count")
+
+
+def not_assessed(plan: CapacityPlan) -> tuple[Gap, ...]:
+    """Give what was not even asked for: what the settings leave out, and what this version does not have."""
+    return (*price_gaps(plan.prices), *NOT_BUILT)
 
 
 def report_document(
@@ -49,8 +56,9 @@ def report_document(
 ) -> dict[str, Any]:
     """Put report.json together: cores and ratios as floats, bytes and counts as integers, None for what is not known.
 
-    `gaps` are completed with NOT_BUILT; `artifacts` are all files of the run but report.json itself.
+    `gaps` are completed with what was not assessed; `artifacts` are all files of the run but report.json itself.
     """
+    rooms = pool_headroom(plan)
     return {
         "format_version": FORMAT_VERSION,
         "cluster": {
@@ -59,16 +67,20 @@ def report_document(
             "requests_rule": rule_of(snapshot.kubernetes_version).value,
         },
         "run": _run(run),
-        "gaps": [dataclasses.asdict(gap) for gap in dict.fromkeys((*gaps, *NOT_BUILT))],
+        "gaps": [dataclasses.asdict(gap) for gap in dict.fromkeys((*gaps, *not_assessed(plan)))],
         "totals": base_units({**vars(plan.totals), "pod_count_by_phase": dict(plan.totals.pod_count_by_phase)}),
         "waiting": [base_units({**vars(row), "resources": dict(row.resources)}) for row in plan.waiting],
         "minor_resources": [vars(row) for row in plan.minor_resources],
-        "pools": [_pool(pool) for pool in plan.pools],
-        "fleets": [],
+        "pools": [_pool(pool, rooms.get(pool.name, NO_ROOM)) for pool in plan.pools],
+        **packing_document(plan),
         "nodes": [_node(row) for row in NODE_CAPACITY.to_arrow(plan.nodes).to_pylist()],
         "profiles": [profile_document(profile) for profile in plan.profiles],
+        "prices": prices_document(plan.prices),
         "gpu": _gpu(gpu),
-        **_not_built(),
+        "jobs": {**dict.fromkeys(_JOB_COUNTS), "jobs": [], "cronjobs": []},
+        "rightsizing": rightsizing_document(plan.rightsizing, frozenset(artifact.name for artifact in artifacts)),
+        "scale": {"checks": []},
+        "trends": {"nights": None, "series": {}, "forecast": []},
         "findings": [_finding(finding) for finding in findings],
         "artifacts": [{"name": a.name, "media_type": a.media_type, "bytes": len(a.data), "sha256": a.sha256} for a in artifacts],
     }
@@ -90,8 +102,8 @@ def _instant(instant: datetime) -> str:
     return instant.isoformat().replace("+00:00", "Z")
 
 
-def _pool(pool: Pool) -> dict[str, Any]:
-    return base_units({**vars(pool), "unusable": [base_units(vars(unusable)) for unusable in pool.unusable]})
+def _pool(pool: Pool, room: Mapping[str, Any]) -> dict[str, Any]:
+    return {**base_units({**vars(pool), "unusable": [base_units(vars(unusable)) for unusable in pool.unusable]}), **room}
 
 
 def _node(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -139,17 +151,6 @@ def _gpu_nodes(gpu: GpuAssessment) -> list[dict[str, Any]]:
         if row["problem"]:
             node["problems"].append(f"{row['resource']}: {row['problem']}" if row["resource"] else row["problem"])
     return list(nodes.values())
-
-
-def _not_built() -> dict[str, Any]:
-    """Give the parts that NOT_BUILT names, with every key and no content."""
-    job_counts = ("job_count", "active_job_count", "without_deadline_count", "past_deadline_count", "deadline_exceeded_count")
-    return {
-        "jobs": {**dict.fromkeys(job_counts), "jobs": [], "cronjobs": []},
-        "rightsizing": {"strategy": None, "window_seconds": None, "workloads": []},
-        "scale": {"checks": []},
-        "trends": {"nights": None, "series": {}, "forecast": []},
-    }
 
 
 def _finding(finding: Finding) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
@@ -34,9 +35,19 @@ def profile_document(profile: ProfilePlan) -> dict[str, Any]:
         "quantile_plans": [base_units(vars(plan)) for plan in profile.quantile_plans],
         "outliers": _outliers(profile.outliers),
         "flavors": [_flavor(fit) for fit in profile.flavors],
+        "odds": odds_rows(profile),
         "recommended_flavor": _recommended(profile.recommended) if profile.recommended else None,
         "refusal": render_message(profile.refusal) if profile.refusal else None,
     }
+
+
+def odds_rows(profile: ProfilePlan) -> list[dict[str, Any]]:
+    """Give the chance of an overrun by flavor and number of pods on a node, one row for each point."""
+    return [
+        {"flavor": one.flavor, "pods_per_node": pod_count, "memory_overrun_probability": memory, "cpu_overrun_probability": cpu}
+        for one in profile.odds
+        for pod_count, memory, cpu in zip(one.pod_counts, one.memory, one.cpu, strict=True)
+    ]
 
 
 def _recommended(recommendation: Recommendation) -> dict[str, Any]:
@@ -68,8 +79,7 @@ def _average_plan(plan: NodePlan | None) -> dict[str, Any]:
 
 def _outliers(outliers: Outliers | None) -> dict[str, Any]:
     if outliers is None:
-        keys = ("typical_quantile", "typical_memory_bytes", "memory_limit_bytes", "limit_source")
-        return {**dict.fromkeys(keys), "memory_needed_bytes": []}
+        return {**dict.fromkeys(field.name for field in dataclasses.fields(Outliers)), "memory_needed_bytes": []}
     return {**vars(outliers), "memory_needed_bytes": list(outliers.memory_needed_bytes)}
 
 

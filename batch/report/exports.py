@@ -12,7 +12,10 @@ import pandas as pd
 
 from batch.gpu.model import GPU_NODES, GpuAssessment, GpuResource
 from batch.plan.model import NODE_CAPACITY, PROFILE_PODS, CapacityPlan, FlavorFit, Pool, ProfilePlan
-from batch.report.document import NOT_BUILT
+from batch.report.document import not_assessed
+from batch.report.document_packing import fleet_row, room_row
+from batch.report.document_profiles import odds_rows
+from batch.report.exports_rightsizing import RIGHTSIZING_COLUMNS, rightsizing_row
 from batch.report.model import Artifact
 from batch.snapshot.model import Snapshot
 from batch.snapshot.schema import Schema
@@ -35,11 +38,13 @@ def tables(snapshot: Snapshot, plan: CapacityPlan, gpu: GpuAssessment) -> tuple[
     return (
         _table("nodes", _columns(NODE_CAPACITY, plan.nodes)),
         _table("pools", _rows(_POOL_COLUMNS, map(_pool, plan.pools))),
+        *_packing_tables(plan),
         *(table for profile in plan.profiles for table in _profile_tables(profile)),
+        _table("right-sizing", _rows(RIGHTSIZING_COLUMNS, map(rightsizing_row, plan.rightsizing.advice))),
         _table("gpu-nodes", _columns(GPU_NODES, gpu.nodes)),
         _table("gpu-resources", _rows(_GPU_RESOURCE_COLUMNS, map(_gpu_resource, gpu.resources))),
         _table("rejects", _columns(REJECTS, snapshot.table("rejects"))),
-        _table("gaps", _rows(("source", "reason", "effect"), map(vars, dict.fromkeys((*snapshot.gaps, *NOT_BUILT))))),
+        _table("gaps", _rows(("source", "reason", "effect"), map(vars, dict.fromkeys((*snapshot.gaps, *not_assessed(plan)))))),
     )
 
 
@@ -62,8 +67,10 @@ _FLAVOR_COLUMNS = (
     "memory_bytes",
     "gpu_count",
     "gpu_product",
+    "gpu_memory_bytes",
     "pod_limit",
     "in_cluster_node_count",
+    "allocatable_source",
     "allocatable_cpu_nanocores",
     "allocatable_memory_bytes",
     "daemonset_pod_count",
@@ -71,12 +78,68 @@ _FLAVOR_COLUMNS = (
     "daemonset_memory_bytes",
     "cpu_fit_ratio",
     "memory_fit_ratio",
+    "pods_by_requests",
+    "pods_by_p95",
+    "pods_by_limit",
+    "binding",
+    "safe_pods_per_node",
     "outliers_tolerated",
+    "outlier_overflow_probability",
     "cpu_overrun_probability",
     "memory_overrun_probability",
     "node_count",
+    "node_monthly_cost",
     "monthly_cost",
     "recommended",
+)
+_ODDS_COLUMNS = ("flavor", "pods_per_node", "memory_overrun_probability", "cpu_overrun_probability")
+_ROOM_COLUMNS = (
+    "pool",
+    "open_node_count",
+    "typical_cpu_nanocores",
+    "typical_memory_bytes",
+    "typical_fit_count",
+    "typical_fit_whole_count",
+    "typical_binding_resource",
+    *(f"largest_{resource}_fit_{part}" for resource in ("cpu", "memory") for part in ("node", "cpu_nanocores", "memory_bytes")),
+)
+_LOSS_COLUMNS = (
+    "what",
+    "name",
+    "pool",
+    "node_count",
+    "remaining_node_count",
+    "pod_count",
+    "preemptible_pod_count",
+    "requests_cpu_nanocores",
+    "requests_memory_bytes",
+    "unplaced_pod_count",
+    "unplaced_requests_cpu_nanocores",
+    "unplaced_requests_memory_bytes",
+)
+_EMPTYABLE_COLUMNS = ("node", "pool", "moved_pod_count", "allocatable_cpu_nanocores", "allocatable_memory_bytes")
+_FLEET_COLUMNS = (
+    "flavor",
+    "right_sized",
+    "cpu_nanocores",
+    "memory_bytes",
+    "gpu_count",
+    "node_count",
+    "lower_bound_node_count",
+    "placed_pod_count",
+    "unplaced_pod_count",
+    "allocatable_cpu_nanocores",
+    "allocatable_memory_bytes",
+    "allocatable_source",
+    "pod_limit",
+    "daemonset_pod_count",
+    "daemonset_cpu_nanocores",
+    "daemonset_memory_bytes",
+    "requests_cpu_ratio",
+    "requests_memory_ratio",
+    "requests_pods_ratio",
+    "binding_resource",
+    "monthly_cost",
 )
 _GPU_RESOURCE_COLUMNS = (
     "resource",
@@ -96,11 +159,22 @@ _GPU_RESOURCE_COLUMNS = (
 )
 
 
-def _profile_tables(profile: ProfilePlan) -> tuple[Artifact, Artifact]:
+def _packing_tables(plan: CapacityPlan) -> tuple[Artifact, ...]:
+    fleets = (*plan.fleets.fleets, *plan.right_sized_fleets.fleets)
+    return (
+        _table("headroom", _rows(_ROOM_COLUMNS, map(room_row, plan.headroom.pools))),
+        _table("losses", _rows(_LOSS_COLUMNS, map(vars, plan.headroom.losses))),
+        _table("emptyable-nodes", _rows(_EMPTYABLE_COLUMNS, map(vars, plan.headroom.emptyable))),
+        _table("fleets", _rows(_FLEET_COLUMNS, map(fleet_row, fleets))),
+    )
+
+
+def _profile_tables(profile: ProfilePlan) -> tuple[Artifact, ...]:
     name = quote(profile.name, safe="")
     return (
         _table(f"profile-{name}-pods", _columns(PROFILE_PODS, profile.pods)),
         _table(f"profile-{name}-flavors", _rows(_FLAVOR_COLUMNS, (_flavor(fit, profile) for fit in profile.flavors))),
+        _table(f"profile-{name}-odds", _rows(_ODDS_COLUMNS, odds_rows(profile))),
     )
 
 

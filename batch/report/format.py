@@ -7,13 +7,13 @@ import re
 import string
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 import pandas as pd
 from markupsafe import Markup
 
-from batch.findings import Message
+from batch.findings import Message, Money
 
 NBSP = "\u00a0"
 UNKNOWN = "unknown"
@@ -30,7 +30,7 @@ _BIDI = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 """Marks that turn the direction of text: they can make a name look like another one, so they are shown."""
 
 _CODE = re.compile("`([^`<>]+)`")
-_MEASURES = frozenset({"bytes", "nanocores", "cores", "ratio", "probability"})
+_MEASURES = frozenset({"bytes", "nanocores", "cores", "ratio", "probability", "money"})
 """Kinds that carry the point of a sentence; of counts there are too many to set them all in bold."""
 
 _BYTE_UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
@@ -122,6 +122,17 @@ def format_instant(value: datetime) -> str:
 
 def format_date(value: datetime) -> str:
     """Write the day of a moment."""
+    return format_day(value)
+
+
+def format_money(value: Money) -> str:
+    """Write an amount with its currency, and the day of its prices when they are old."""
+    text = f"{_short(value.amount)}{NBSP}{value.currency}"
+    return text if value.priced_on is None else f"{text} (old prices, of {format_day(value.priced_on)})"
+
+
+def format_day(value: date) -> str:
+    """Write a day."""
     return f"{value.day}{NBSP}{value:%B} {value.year}"
 
 
@@ -141,6 +152,8 @@ _WRITERS: dict[str, Callable[[Any], str]] = {
     "probability": format_probability,
     "quantile": format_quantile,
     "instant": format_instant,
+    "day": format_day,
+    "money": format_money,
 }
 """One function for each of findings.KINDS."""
 

@@ -69,7 +69,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Column:
-    """One column; neighbours of one `group` stand under a common head.
+    """One column; neighbours of one `group` stand under a common head, and columns of one `scale` have one unit.
 
     `kind` is one of findings.KINDS, "name" for names of objects, "bar" for a Bar, "message" for a Message, or "amount" for a Message that
     is one quantity.
@@ -78,6 +78,7 @@ class Column:
     title: str
     kind: str = "text"
     group: str = ""
+    scale: str = ""
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ class Row:
 class Table:
     """At most MOST_ROWS of `row_count` rows of `what` ("nodes"), the `order` ones first ("fullest"); `file` has all of them.
 
-    `bars` names the parts of its bars, from the inside out.
+    `bars` names the parts of its bars, from the inside out; `notes` say what marks in it mean.
     """
 
     what: str
@@ -106,6 +107,7 @@ class Table:
     file: str = ""
     total: Row | None = None
     bars: tuple[str, ...] = ()
+    notes: tuple[Message, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -144,11 +146,64 @@ class Needs:
 
 
 @dataclass(frozen=True)
+class ChanceLine:
+    """A chance by number of pods, points (pods, chance), the same for the flavors `names`; `ends`: there is no slot for more pods."""
+
+    names: tuple[str, ...]
+    points: tuple[tuple[int, float], ...]
+    ends: bool
+    chosen: bool = False
+
+
+@dataclass(frozen=True)
+class Chances:
+    """Chances of an overrun by the number of pods on a node, against the chance that is accepted and the number that is planned."""
+
+    lines: tuple[ChanceLine, ...]
+    accepted: float
+    planned: int
+
+
+@dataclass(frozen=True)
 class Stacks:
     """Bars that each add up to a whole: `parts` are the names of their pieces, `bars` pairs (name, sizes)."""
 
     parts: tuple[str, ...]
     bars: tuple[tuple[str, tuple[int, ...]], ...]
+
+
+@dataclass(frozen=True)
+class Span:
+    """CPU (nanocores) and memory (bytes) of one container, each as (seen, asked for, candidates, advised); None is unknown or no advice."""
+
+    name: str
+    cpu: tuple[int | None, int | None, tuple[int, ...], int | None]
+    memory: tuple[int | None, int | None, tuple[int, ...], int | None]
+
+
+@dataclass(frozen=True)
+class Spans:
+    """What containers ask for against what was seen, one line each."""
+
+    rows: tuple[Span, ...]
+
+
+@dataclass(frozen=True)
+class Fill:
+    """How full nodes are: shares of CPU and memory that are requested, and how many nodes these are; None is unknown."""
+
+    name: str
+    cpu: float | None
+    memory: float | None
+    node_count: int
+    chosen: bool = False
+
+
+@dataclass(frozen=True)
+class Fills:
+    """How full the nodes of several fleets would be, one line each."""
+
+    rows: tuple[Fill, ...]
 
 
 @dataclass(frozen=True)
@@ -158,7 +213,7 @@ class Chart:
     title: Message
     subtitle: Message
     alt: Message
-    drawing: Histogram | Needs | Stacks
+    drawing: Histogram | Needs | Stacks | Spans | Chances | Fills
 
 
 @dataclass(frozen=True)

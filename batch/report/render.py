@@ -11,11 +11,12 @@ from batch.findings import by_urgency
 from batch.gpu.model import GpuAssessment
 from batch.plan.model import CapacityPlan
 from batch.report import sections
-from batch.report.document import NOT_BUILT, encode, report_document
+from batch.report.document import encode, not_assessed, report_document
 from batch.report.exports import tables
 from batch.report.format import clean, render_message
 from batch.report.html import Pictures, print_page, screen_page
 from batch.report.model import Artifact, Report, Run, Section
+from batch.report.patches import patches
 from batch.report.pdf import Pdf, make_pdf
 from batch.report.sections.material import Material
 from batch.settings import Settings
@@ -45,6 +46,7 @@ def render(run: Run, snapshot: Snapshot, plan: CapacityPlan, gpu: GpuAssessment,
         *([Artifact("report.pdf", "application/pdf", pdf.data)] if pdf else []),
         *([_page(made, run, snapshot, pictures)] if "html" in settings.report.formats else []),
         *files,
+        *patches(plan.rightsizing, settings.rightsizing.patch_files),
         *extra,
     )
     document = report_document(run, snapshot, plan, gpu, material.findings, snapshot.gaps, artifacts)
@@ -68,7 +70,7 @@ def _material(run: Run, snapshot: Snapshot, plan: CapacityPlan, gpu: GpuAssessme
         settings=settings,
         findings=by_urgency((*plan.findings, *gpu.findings)),
         gaps=snapshot.gaps,
-        not_built=NOT_BUILT,
+        not_built=not_assessed(plan),
     )
 
 

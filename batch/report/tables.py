@@ -82,6 +82,7 @@ class Display:
     where: str
     file: str
     bars: tuple[str, ...]
+    notes: tuple[Message, ...]
     has_unknown: bool
     is_short: bool
     sticks: bool
@@ -91,7 +92,7 @@ class Display:
 def display(table: Table, limit: int) -> Display:
     """Show at most `limit` rows of a table."""
     rows = table.rows[:limit]
-    scales = [_scale(column, place, rows) for place, column in enumerate(table.columns)]
+    scales = [_scale(column, place, table.columns, rows) for place, column in enumerate(table.columns)]
     lines = tuple(_line(table.columns, scales, row) for row in rows)
     total = _line(table.columns, scales, table.total) if table.total else None
     heads = [
@@ -108,6 +109,7 @@ def display(table: Table, limit: int) -> Display:
         where="All are in" if len(rows) < table.row_count else "Also in",
         file=table.file,
         bars=table.bars,
+        notes=table.notes,
         has_unknown=any(cell.text == NO_VALUE for line in lines for cell in line.cells),
         is_short=len(lines) <= _SHORT,
         sticks=widths[0] <= _STICKING_MM,
@@ -131,8 +133,12 @@ def _caption(table: Table, shown: int) -> Message | None:
     return message(f"{{all:count}} {table.what}{order}.", all=table.row_count)
 
 
-def _scale(column: Column, place: int, rows: Sequence[Row]) -> Scale | None:
-    return scale(column.kind, [row.cells[place] for row in rows if row.cells[place] != ""]) if column.kind in _SCALED else None
+def _scale(column: Column, place: int, columns: Sequence[Column], rows: Sequence[Row]) -> Scale | None:
+    """Choose a scale for a column, and for those that share its `scale`, so that they can be compared."""
+    if column.kind not in _SCALED:
+        return None
+    places = [other for other, one in enumerate(columns) if column.scale and one.scale == column.scale] or [place]
+    return scale(column.kind, [row.cells[other] for row in rows for other in places if row.cells[other] != ""])
 
 
 def _line(columns: Sequence[Column], scales: Sequence[Scale | None], row: Row) -> Line:

@@ -1,82 +1,95 @@
 from __future__ import annotations
 
-from batch.plan.fits import InstanceType, flavor_fits, instance_types
-from batch.plan.measured import with_usage
-from batch.plan.model import Flavor, FlavorFit
-from batch.plan.nodes import node_capacity
+from fractions import Fraction
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from batch.plan.fits import Needs, flavor_fits, mean_request
+from batch.plan.model import NODES, Flavor, FlavorFit, Outliers
+from batch.plan.prices import NO_PRICES, Prices
+from batch.plan.risks import Risks
+from batch.plan.sizes import Daemons, NodeSize
 from batch.plan.usage import distribution
-from batch.settings import Settings
-from batch.snapshot import views
-from batch.snapshot.model import Snapshot
-from tests.builders import CORE, GIB, MIB, node, pod, snapshot
+from batch.snapshot.views import INTEGER
+from tests.builders import CORE, GIB, MIB
+
+NO_DAEMONS = Daemons(0, 0, 0, 0, 0)
 
 
-def types(taken: Snapshot) -> dict[str, InstanceType]:
-    pods = with_usage(taken, 600)
-    bound = pods.loc[views.bound_pods(taken).index]
-    return instance_types(node_capacity(taken, bound, Settings()), bound)
-
-
-def fit(taken: Snapshot, flavor: str, pods_per_node: int = 2) -> FlavorFit:
-    pods = with_usage(taken, 600)
-    pods = pods.loc[pods["workload_kind"] == "Pod"]
-    (found,) = flavor_fits(
-        [Flavor(flavor, None, 4 * CORE, 8 * MIB, 0, None, "amd64", None)],
-        types(taken),
-        cpu=distribution(pods["usage_cpu_nanocores"], ()),
-        memory=distribution(pods["usage_memory_bytes"], ()),
-        outliers=None,
-        pods_per_node=pods_per_node,
-        pod_count=len(pods),
+def fit(
+    *,
+    cpu: list[int] | None = None,
+    memory: list[int] | None = None,
+    size: NodeSize | None = None,
+    chance: float = 0.01,
+    prices: Prices = NO_PRICES,
+    **given: Any,
+) -> FlavorFit:
+    needs = Needs(
+        **{
+            "cpu": distribution(pd.Series(cpu or [0], dtype=INTEGER), ()),
+            "memory": distribution(pd.Series(memory or [0], dtype=INTEGER), ()),
+            "requests_cpu": None,
+            "requests_memory": None,
+            "outliers": None,
+            "pods_per_node": 2,
+            "pod_count": 3,
+            **given,
+        }
     )
+    flavor = Flavor("a", None, 4 * CORE, 8 * MIB, 0, None, "amd64", None)
+    sizes = {"a": size or node_size()}
+    (found,) = flavor_fits([flavor], sizes, needs, Risks(sizes, needs.cpu, needs.memory), chance=chance, prices=prices)
     return found
 
 
-def test_a_type_has_the_smallest_allocatable_and_the_largest_share_of_daemonsets() -> None:
-    found = types(
-        snapshot(
-            nodes=[node("n1", instance_type="a", cpu=4 * CORE), node("n2", instance_type="a", cpu=3 * CORE, pods=29), node("n3")],
-            pods=[
-                pod("agent-1", workload_kind="DaemonSet", usage=(100, 50 * MIB), memory=GIB),
-                pod("proxy-1", workload_kind="DaemonSet", memory=64 * MIB),
-                pod("agent-2", on="n2", workload_kind="DaemonSet", usage=(300, 60 * MIB)),
-                pod("other", usage=(CORE, GIB)),
-            ],
-        )
-    )
-    assert list(found) == ["a"]
-    kind = found["a"]
-    assert (kind.node_count, kind.allocatable_cpu_nanocores, kind.pod_limit) == (2, 3 * CORE, 29)
-    assert (kind.daemonset_pod_count, kind.daemonset_cpu_nanocores) == (2, 300)
-    assert kind.daemonset_memory_bytes == 114 * MIB  # 50 measured + 64 requested on n1, 60 on n2
-
-
-def test_a_daemonset_pod_of_unknown_need_leaves_the_room_unknown() -> None:
-    taken = snapshot(
-        nodes=[node("n1", instance_type="a")], pods=[pod("agent", workload_kind="DaemonSet", memory=None), pod("p", usage=(1, 1))]
-    )
-    assert types(taken)["a"].memory_room is None
-    assert fit(taken, "a").memory_overrun_probability is None
-    assert fit(taken, "a").cpu_overrun_probability == 0.0
+def node_size(memory: int | None = 4 * MIB, pod_limit: int | None = 110, daemons: Daemons = NO_DAEMONS) -> NodeSize:
+    return NodeSize(NODES, 1, 4 * CORE, memory, pod_limit, daemons)
 
 
 def test_the_overrun_is_of_what_daemonsets_leave() -> None:
     # two pods of 1 or 2 MiB: the sum is over 3 MiB in 1 of 4 draws; of 4 MiB allocatable the agent takes 1
-    taken = snapshot(
-        nodes=[node("n1", instance_type="a", memory=4 * MIB)],
-        pods=[pod("agent", workload_kind="DaemonSet", usage=(0, MIB)), pod("p", usage=(0, MIB)), pod("q", usage=(0, 2 * MIB))],
-    )
-    assert fit(taken, "a").memory_overrun_probability == 0.25
+    found = fit(memory=[MIB, 2 * MIB], size=node_size(daemons=Daemons(1, 0, MIB, 0, 0)))
+    assert (found.memory_overrun_probability, found.cpu_overrun_probability) == (0.25, 0.0)
 
 
-def test_of_a_flavor_that_the_cluster_lacks_only_the_nominal_size_is_known() -> None:
-    taken = snapshot(nodes=[node("n1", instance_type="a")], pods=[pod("p", usage=(0, 4 * MIB)), pod("q", usage=(0, 5 * MIB)), pod("r")])
-    found = fit(taken, "elsewhere")
-    assert (found.in_cluster_node_count, found.allocatable_memory_bytes, found.pod_limit, found.memory_overrun_probability) == (
-        0,
-        None,
-        None,
-        None,
-    )
+def test_of_a_flavor_of_unknown_size_only_the_nominal_one_tells() -> None:
+    found = fit(memory=[4 * MIB, 5 * MIB], size=NodeSize(None, 0, None, None, None, NO_DAEMONS))
+    assert (found.in_cluster_node_count, found.memory_overrun_probability, found.safe_pods_per_node, found.binding) == (0, None, None, None)
     assert found.memory_fit_ratio == 0.5  # 4 MiB is at most 8 / 2, 5 MiB is not
     assert found.node_count == 2  # 3 pods, 2 on a node
+
+
+def test_what_binds_is_named() -> None:
+    # 16 GiB less 1 GiB that DaemonSets request, 2.5 GiB a pod: 6; 16 GiB less 2 GiB that they use, p95 of 3 GiB: 4; 29 - 4 slots
+    size = node_size(16 * GIB, 29, Daemons(4, 0, 2 * GIB, 0, GIB))
+    found = fit(memory=[3 * GIB] * 20, size=size, requests_memory=Fraction(5 * GIB, 2))
+    assert (found.pods_by_requests, found.pods_by_p95, found.pods_by_limit, found.binding) == (6, 4, 25, "memory_p95")
+    # 4 cores, 1.5 cores a pod: 2
+    found = fit(memory=[3 * GIB] * 20, size=size, requests_cpu=Fraction(3 * CORE, 2))
+    assert (found.pods_by_requests, found.binding) == (2, "cpu_requests")
+    found = fit(size=size)
+    assert (found.pods_by_requests, found.pods_by_p95, found.binding) == (None, None, "pod_limit")
+
+
+def test_the_safe_number_of_pods_is_that_of_the_worse_resource_within_the_slots() -> None:
+    # every pod uses 1 MiB and 1 core: 4 MiB hold 4, 4 cores hold 4; with 1.1 cores 3
+    assert fit(cpu=[CORE], memory=[MIB]).safe_pods_per_node == 4
+    assert fit(cpu=[11 * CORE // 10], memory=[MIB]).safe_pods_per_node == 3
+    assert fit(cpu=[CORE], memory=[MIB], size=node_size(pod_limit=2)).safe_pods_per_node == 2
+
+
+def test_requests_are_averaged_exactly_over_those_that_are_known() -> None:
+    assert mean_request(pd.Series([1, 2, None], dtype=INTEGER)) == Fraction(3, 2)
+    assert mean_request(pd.Series([0, 0], dtype=INTEGER)) is None
+    assert mean_request(pd.Series([None], dtype=INTEGER)) is None
+
+
+def test_a_node_withstands_outliers_and_the_chance_of_more_is_told() -> None:
+    # 8 MiB: one of two at 5 MiB beside one of 1 MiB; both at the level, each with chance 0.1, do not fit
+    outliers = Outliers(0.9, float(MIB), None, None, 5 * MIB, "a setting", (), 0.1, "a setting")
+    found = fit(outliers=outliers)
+    assert found.outliers_tolerated == 1
+    assert found.outlier_overflow_probability == pytest.approx(0.01)

@@ -1,11 +1,16 @@
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 from batch.findings import Message
-from batch.plan.model import Flavor, FlavorFit, Recommendation
+from batch.plan.model import FORMULA, NODES, Flavor, FlavorFit, Recommendation
+from batch.plan.prices import NO_PRICES, Price, Prices
 from batch.plan.recommend import recommend
+from batch.report.format import render_message
 from tests.builders import CORE, GIB
+
+PRICES = Prices("EUR", {"dear": Price(1.0, date(2026, 1, 1), spot=False), "cheap": Price(0.1, date(2026, 1, 1), spot=True)})
 
 
 def fit(name: str, memory: int = 16 * GIB, *, cores: int = 4, gpu_count: int = 0, architecture: str = "amd64", **given: Any) -> FlavorFit:
@@ -23,15 +28,29 @@ def fit(name: str, memory: int = 16 * GIB, *, cores: int = 4, gpu_count: int = 0
         "memory_overrun_probability": 0.0,
         "cpu_overrun_probability": 0.0,
         "node_count": 1,
-        "monthly_cost": None,
+        "monthly_cost": PRICES.monthly(name, 1),
+        "node_monthly_cost": PRICES.monthly(name, 1),
+        "allocatable_source": NODES,
     }
-    return FlavorFit(Flavor(name, None, cores * CORE, memory, gpu_count, None, architecture, None), **{**known, **given})
+    return FlavorFit(Flavor(name, "google", cores * CORE, memory, gpu_count, None, architecture, None), **{**known, **given})
 
 
 def chosen(
-    *fits: FlavorFit, measured: int = 10, architectures: tuple[str, ...] = ("amd64",), with_gpus: bool = False
+    *fits: FlavorFit,
+    measured: int = 10,
+    architectures: tuple[str, ...] = ("amd64",),
+    with_gpus: bool = False,
+    prices: Prices = NO_PRICES,
 ) -> tuple[Recommendation | None, Message | None]:
-    return recommend(fits, pods_per_node=100, measured_pod_count=measured, architectures=architectures, with_gpus=with_gpus, most=0.01)
+    return recommend(
+        fits,
+        pods_per_node=100,
+        measured_pod_count=measured,
+        architectures=architectures,
+        with_gpus=with_gpus,
+        most=0.01,
+        prices=prices,
+    )
 
 
 def name_of(*fits: FlavorFit, **given: Any) -> str | None:
@@ -42,6 +61,30 @@ def name_of(*fits: FlavorFit, **given: Any) -> str | None:
 
 def test_the_least_memory_then_the_fewest_cores_win() -> None:
     assert name_of(fit("big", 64 * GIB), fit("many", cores=16), fit("few", cores=8)) == "few"
+
+
+def test_of_equal_flavors_the_clusters_own_wins() -> None:
+    assert name_of(fit("a", in_cluster_node_count=0), fit("b", in_cluster_node_count=2)) == "b"
+
+
+def test_with_prices_the_cheapest_pod_wins_and_what_has_no_price_is_left_out() -> None:
+    flavors = fit("dear", 8 * GIB), fit("cheap", 64 * GIB), fit("unpriced", GIB)
+    recommended, _ = chosen(*flavors, prices=PRICES)
+    assert recommended is not None
+    assert recommended.flavor == "cheap"
+    # 0.1 an hour for 730 hours, for a hundred pods
+    assert "73\u00a0EUR a month for a node at spot prices, 0.73\u00a0EUR for a pod" in render_message(recommended.reasons[-1])
+    assert "left out: 1" in render_message(recommended.reasons[-1])
+
+
+def test_a_flavor_that_is_not_in_the_cluster_says_what_its_size_rests_on() -> None:
+    def said(source: str) -> str:
+        recommended, _ = chosen(fit("a", allocatable_source=source, in_cluster_node_count=0))
+        assert recommended is not None
+        return " ".join(map(render_message, recommended.reasons))
+
+    assert "no such node yet: what pods may use of it is worked out from GKE's published reservation" in said(FORMULA)
+    assert "no such node" not in said(NODES)
 
 
 def test_a_chance_over_the_accepted_one_disqualifies_in_either_resource() -> None:

@@ -101,7 +101,7 @@ def planned(unplanned: ProfilePlan) -> ProfilePlan:
         cpu=CPU,
         average_plan=dataclasses.replace(plan, quantile=None),
         quantile_plans=tuple(dataclasses.replace(plan, quantile=q) for q in (0.9, 0.95, 0.98, 0.99)),
-        outliers=Outliers(0.9, 100.0 * MIB, GIB, "the commonest limit", (1.0, 2.0)),
+        outliers=Outliers(0.9, 100.0 * MIB, GIB, "the commonest limit", GIB, "the commonest limit", (1.0, 2.0), 0.5, "1 of 2"),
         flavors=(fit,),
         recommended=Recommendation("m5.large", (message("it holds {pods:count} pods", pods=100),)),
         refusal=None,

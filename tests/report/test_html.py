@@ -88,14 +88,17 @@ def test_the_page_opens_without_a_network(page: str) -> None:
     assert not re.findall(r"url\((?!data:|#|\"data:)", page)
     assert {value for value in found.attributes("href") if not value.startswith("#")} <= {
         f"tables/{name}.csv"
-        for name in ("nodes", "pools", "gpu-nodes", "gpu-resources", "profile-all-pods-pods", "profile-all-pods-flavors")
+        for name in (
+            *("nodes", "pools", "headroom", "losses", "emptyable-nodes", "fleets"),
+            *("gpu-nodes", "gpu-resources", "profile-all-pods-pods", "profile-all-pods-flavors"),
+        )
     }
 
 
 def test_every_picture_has_words_for_those_who_do_not_see_it(page: str) -> None:
     found = Page(page)
     labels = [attributes.get("aria-label") for tag, attributes in found.tags if attributes.get("role") == "img"]
-    assert len(labels) == 8  # memory, CPU, needs, allocation; each for wide and for narrow screens
+    assert len(labels) == 12  # memory, CPU, odds, needs, fleets, allocation; each for wide and for narrow screens
     assert all(labels)
 
 

@@ -87,7 +87,7 @@ def test_a_profile_is_titled_by_what_it_found() -> None:
     # 20 pods of 10 to 200 MiB: p90 is 10 + 0.9 * 19 * 10 = 181 MiB
     found = sections_of(snapshot(nodes=[node("n1")], pods=pods(20)))["profile-all-pods"]
     assert render_message(found.title).replace("\u00a0", " ") == "Nine in ten pods use less than 181 MiB of memory"
-    assert {"memory", "cpu", "needs"} == set(found.charts)
+    assert {"memory", "cpu", "odds", "needs"} == set(found.charts)
 
 
 def test_a_limit_that_few_would_notice_is_told() -> None:

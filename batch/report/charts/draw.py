@@ -9,15 +9,15 @@ import warnings
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
-from batch.report.charts import needs, stacks, usage
+from batch.report.charts import chances, fills, needs, spans, stacks, usage
 from batch.report.charts.canvas import STYLE
 from batch.report.measure import register_fonts
-from batch.report.model import Histogram, Needs, Stacks
+from batch.report.model import Chances, Fills, Histogram, Needs, Spans, Stacks
 
 WIDE_MM, NARROW_MM = 174.0, 92.0
 """The text width of an A4 page, and about that of a phone on which letters have the same size."""
 
-Drawing = Histogram | Needs | Stacks
+Drawing = Histogram | Needs | Stacks | Spans | Chances | Fills
 
 
 def draw(drawing: Drawing, width_mm: float) -> str:
@@ -43,4 +43,10 @@ def _figure(drawing: Drawing, width_mm: float) -> Figure:
         return usage.figure(drawing, width_mm)
     if isinstance(drawing, Needs):
         return needs.figure(drawing, width_mm)
+    if isinstance(drawing, Chances):
+        return chances.figure(drawing, width_mm)
+    if isinstance(drawing, Fills):
+        return fills.figure(drawing, width_mm)
+    if isinstance(drawing, Spans):
+        return spans.figure(drawing, width_mm)
     return stacks.figure(drawing, width_mm)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from batch.report.charts.canvas import BLUE, INK, SECONDARY, canvas, even_ticks
+from batch.report.charts.labels import spread
 from batch.report.format import format_bytes, scale
 from batch.report.measure import clipped, text_mm
 from batch.report.model import Level, Needs
@@ -19,9 +17,6 @@ _ROOMY_MM = 120
 _QUIET_LINE = "#93a1ad"
 _LINE_MM = 3.7
 """Height of a line of labels."""
-
-_ROUNDS, _TOUCH = 300, 1e-4
-"""Labels are pushed apart in rounds until they overlap by no more than this share of the height."""
 
 
 def figure(data: Needs, width_mm: float) -> Figure:
@@ -36,7 +31,7 @@ def figure(data: Needs, width_mm: float) -> Figure:
     axes.set_yticks([tick * scaled.divisor for tick in ticks], [f"{tick:,.10g}" for tick in ticks])
     axes.set_xlim(0, max(last, 1))
     axes.set_xticks(even_ticks(last, min(last, 10 if width_mm >= _ROOMY_MM else 5)) if last else [0])
-    axes.set_xlabel("Pods at their memory limit", color=SECONDARY, labelpad=3)
+    axes.set_xlabel("Outliers among the pods", color=SECONDARY, labelpad=3)
     axes.text(0, 1.045, f"{scaled.unit} needed on a node", transform=axes.transAxes, color=BLUE)
     axes.plot(range(last + 1), data.memory_bytes, color=BLUE, linewidth=1.5, marker="o", markersize=2.2, zorder=4, clip_on=False)
     _draw_levels(axes, data, width_mm - _LEFT_MM - right, right)
@@ -48,7 +43,7 @@ def _draw_levels(axes: Axes, data: Needs, across_mm: float, right_mm: float) -> 
     if data.levels:
         axes.text(1, 1.045, "flavors with", transform=axes.transAxes, color=SECONDARY)
     heights = [level.memory_bytes / axes.get_ylim()[1] for level in data.levels]
-    for level, height, place in zip(data.levels, heights, _spread(heights, _LINE_MM / up_mm), strict=True):
+    for level, height, place in zip(data.levels, heights, spread(heights, _LINE_MM / up_mm), strict=True):
         _draw_level(axes, data, level, (height, place), across_mm, right_mm)
 
 
@@ -90,17 +85,3 @@ def _name(level: Level, room_mm: float) -> str:
     more = f" +{len(level.names) - 1}" if len(level.names) > 1 else ""
     weight = "bold" if level.chosen else "normal"
     return amount + clipped(level.names[0], room_mm - text_mm(amount + more, weight), weight) + more
-
-
-def _spread(places: Sequence[float], least: float) -> list[float]:
-    """Move labels apart until none overlaps, keeping their order and staying as close to their lines as that allows."""
-    spread = np.asarray(places, dtype=float)
-    for _ in range(_ROUNDS):
-        short = least - np.diff(spread)
-        if not (short > _TOUCH).any():
-            break
-        push = np.where(short > 0, short / 2, 0)
-        spread[:-1] -= push
-        spread[1:] += push
-        spread = np.maximum(spread, least / 2)
-    return [float(place) for place in spread]

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from batch.report.model import Section
-from batch.report.sections import capacity, definitions, gpus, profiles, quality, summary
+from batch.report.sections import capacity, definitions, fleets, gpus, headroom, profiles, quality, rightsizing, summary
 from batch.report.sections.material import Material
 
 SECTIONS = (
     summary.build,
     capacity.build,
+    headroom.build,
     profiles.build,
+    rightsizing.build,
+    fleets.build,
     gpus.build,
     quality.build,
     definitions.build,

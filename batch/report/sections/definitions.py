@@ -29,7 +29,7 @@ def _terms(material: Material) -> dict[str, Message]:
     return {
         "Capacity": message("The hardware of a node."),
         "Allocatable": message(
-            "What pods may use of it: capacity less what the node keeps for the system and for eviction. Capacity where a node does not say."
+            "What pods may use of it: capacity less what the node keeps for the system and for eviction. Capacity where a node does not say. Of a flavor without a node here it is worked out from the provider's published reservation."
         ),
         "Requests": message(
             "What the scheduler reserves for a pod: sidecars, init containers, pod overhead, pod-level resources and resizes in place included. A pod counts on its node from binding until it has succeeded or failed. During a resize: {rule:text}.",
@@ -49,18 +49,31 @@ def _terms(material: Material) -> dict[str, Message]:
             if settings.pools.label
             else "pool label of Karpenter, EKS, GKE or AKS, or else of the same instance type",
         ),
+        "Typical pod": message("Asks for the median of what the ordinary pods of a node pool ask for, resource by resource."),
+        "Ordinary pod": message("One that could run on another node: neither of a DaemonSet nor static."),
+        "Fleet": message("As many nodes of one flavor as hold all ordinary pods, packed onto them by what they request."),
         "Profile": message(
             "A set of running pods to plan for: all of them, JupyterHub's user pods where there are some, and those of the settings."
         ),
         "Quantile": message("p90 is the value that nine in ten measured pods do not exceed, interpolated linearly between pods."),
         "Outlier": message(
-            "A pod at its memory limit, while the typical pod uses {typical:quantile}.", typical=settings.plan.typical_quantile
+            "A pod at its memory limit, or at the level that the settings give, while the typical pod uses {typical:quantile}.",
+            typical=settings.plan.typical_quantile,
         ),
         "Flavor": message(
             "A node shape one can buy: common ones of the cluster's provider, those that the cluster has, and those of the settings."
         ),
         "Overrun": message(
             "The chance that the planned number of pods, drawn independently from the measured ones, needs more than a node leaves them. Computed exactly by convolution, without random numbers; below one in a million it is no number to rely on."
+        ),
+        "Seen": message(
+            "The highest use of a container in all samples: of CPU the 95th percentile of its busiest pod, of memory the largest sample."
+        ),
+        "Coverage": message(
+            "Samples that are there of those that could be: pods that did not answer and nights without a run count against it."
+        ),
+        "Confidence": message(
+            "The days from the first sample to the last, or samples / 1,440 if that is less: a sample a minute for N days is N."
         ),
         "Stranded": message(
             "Free GPUs on a node that has less than one core, less than one GiB or no pod slot left for a pod that would use them."

@@ -6,6 +6,7 @@ from batch.findings import Message, message
 from batch.plan.model import Distribution, FlavorFit, Outliers, ProfilePlan
 from batch.report.histogram import histogram
 from batch.report.model import Chart, Level, Needs
+from batch.report.sections.odds_chart import odds_chart
 from batch.report.sections.profile_facts import FEW, is_recommended, recommended_fit
 
 _MOST_LEVELS = 7
@@ -14,13 +15,15 @@ _MOST_LEVELS = 7
 _UNITS = {"bytes": "memory", "nanocores": "CPU"}
 
 
-def charts(profile: ProfilePlan) -> dict[str, Chart]:
-    """Give the charts by name: memory, cpu and needs, as far as there is something to see."""
+def charts(profile: ProfilePlan, accepted: float) -> dict[str, Chart]:
+    """Give the charts by name: memory, cpu, odds and needs, as far as there is something to see. `accepted` is the chance of an overrun."""
     found = {}
     for name, distribution, kind in (("memory", profile.memory, "bytes"), ("cpu", profile.cpu, "nanocores")):
         if len(distribution.values) >= FEW and distribution.values[-1]:
             found[name] = _usage_chart(distribution, kind)
-    if profile.outliers and profile.outliers.memory_limit_bytes > profile.outliers.typical_memory_bytes:
+    if odds := odds_chart(profile, accepted):
+        found["odds"] = odds
+    if profile.outliers and profile.outliers.level_bytes > profile.outliers.typical_memory_bytes:
         found["needs"] = _needs_chart(profile, profile.outliers)
     return found
 
@@ -63,15 +66,15 @@ def _needs_chart(profile: ProfilePlan, outliers: Outliers) -> Chart:
     return Chart(
         title=_needs_title(profile, outliers),
         subtitle=message(
-            "Memory that {pods:count} pods need when some of them sit at their limit of {limit:bytes} and the rest use {typical:quantile}, {size:bytes}. The limit is {source:text}.",
+            "Memory that {pods:count} pods need when some of them are outliers, at {limit:bytes} ({source:text}), and the rest use {typical:quantile}, {size:bytes}.",
             pods=profile.pods_per_node,
-            limit=outliers.memory_limit_bytes,
+            limit=outliers.level_bytes,
             typical=outliers.typical_quantile,
             size=outliers.typical_memory_bytes,
-            source=outliers.limit_source,
+            source=outliers.level_source,
         ),
         alt=message(
-            "Memory needed by {pods:count} pods rises from {first:bytes} with none at the limit to {top:bytes} with {last:count}.",
+            "Memory needed by {pods:count} pods rises from {first:bytes} without outliers to {top:bytes} with {last:count}.",
             pods=profile.pods_per_node,
             first=outliers.memory_needed_bytes[0],
             top=outliers.memory_needed_bytes[-1],
@@ -85,13 +88,13 @@ def _needs_title(profile: ProfilePlan, outliers: Outliers) -> Message:
     fit = recommended_fit(profile)
     if fit and fit.outliers_tolerated is not None:
         return message(
-            "{flavor:text} holds {pods:count} pods with up to {tolerated:count} at their limit",
+            "{flavor:text} holds {pods:count} pods with up to {tolerated:count} outliers among them",
             flavor=fit.flavor.name,
             pods=profile.pods_per_node,
             tolerated=fit.outliers_tolerated,
         )
-    each = outliers.memory_limit_bytes - outliers.typical_memory_bytes
-    return message("Every pod at its limit adds {each:bytes} to what a node needs", each=each)
+    each = outliers.level_bytes - outliers.typical_memory_bytes
+    return message("Every outlier adds {each:bytes} to what a node needs", each=each)
 
 
 def _levels(profile: ProfilePlan, outliers: Outliers) -> tuple[Level, ...]:

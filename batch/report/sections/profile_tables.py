@@ -5,22 +5,25 @@ from __future__ import annotations
 from urllib.parse import quote
 
 from batch.findings import Message, message
-from batch.plan.model import PROFILE_PODS, FlavorFit, NodePlan, ProfilePlan
+from batch.plan.model import PROFILE_PODS, NodePlan, ProfilePlan
+from batch.plan.prices import Prices
 from batch.report.model import MOST_ROWS, Bar, Column, Row, Table
+from batch.report.sections.flavor_tables import flavors_table, pods_table
 from batch.report.sections.material import plural, ratio
-from batch.report.sections.profile_facts import FEW, is_recommended
+from batch.report.sections.profile_facts import FEW
 
 _TOLD = 0.9
 """The quantile that a title tells of, and with it the share of pods that are many."""
 
 
-def tables(profile: ProfilePlan) -> dict[str, Table]:
-    """Give the tables by name; of few pods no distribution."""
+def tables(profile: ProfilePlan, prices: Prices, accepted: float) -> dict[str, Table]:
+    """Give the tables by name; of few pods no distribution. `accepted` is the chance of an overrun."""
     distributions = {"quantiles": _quantiles_table(profile), "thresholds": _thresholds_table(profile)}
     return {
         **(distributions if len(profile.memory.values) >= FEW else {}),
         "plans": _plans_table(profile),
-        "flavors": _flavors_table(profile),
+        "flavors": flavors_table(profile, prices),
+        "taken": pods_table(profile, accepted),
         "pods": _pods_table(profile),
     }
 
@@ -135,57 +138,6 @@ def _plans_title(profile: ProfilePlan) -> Message:
 def _plan_row(plan: NodePlan) -> Row:
     name = message("the mean") if plan.quantile is None else message("{quantile:quantile}", quantile=plan.quantile)
     return Row((name, plan.memory_bytes_per_pod, plan.cpu_nanocores_per_pod, plan.memory_bytes_per_node, plan.cpu_nanocores_per_node))
-
-
-def _flavors_table(profile: ProfilePlan) -> Table:
-    fits = sorted(
-        profile.flavors,
-        key=lambda fit: (
-            not is_recommended(profile, fit),
-            not fit.in_cluster_node_count,
-            fit.flavor.memory_bytes,
-            fit.flavor.cpu_nanocores,
-            fit.flavor.name,
-        ),
-    )
-    return Table(
-        what="flavors",
-        title=message("How the pods fit each flavor"),
-        order="recommended one, then the cluster's, then the smallest",
-        columns=(
-            Column("Flavor", "name"),
-            Column("CPU", "nanocores", "Nominal"),
-            Column("Memory", "bytes", "Nominal"),
-            Column("CPU", "nanocores", "Allocatable"),
-            Column("Memory", "bytes", "Allocatable"),
-            Column("CPU", "ratio", "Pods that fit"),
-            Column("Memory", "ratio", "Pods that fit"),
-            Column("At limit", "count", "Pods"),
-            Column("CPU", "probability", "Overrun"),
-            Column("Memory", "probability", "Overrun"),
-            Column("Needed", "count", "Nodes"),
-        ),
-        rows=tuple(_flavor_row(profile, fit) for fit in fits[:MOST_ROWS]),
-        row_count=len(fits),
-        file=f"tables/profile-{quote(profile.name, safe='')}-flavors.csv",
-    )
-
-
-def _flavor_row(profile: ProfilePlan, fit: FlavorFit) -> Row:
-    cells = (
-        fit.flavor.name,
-        fit.flavor.cpu_nanocores,
-        fit.flavor.memory_bytes,
-        fit.allocatable_cpu_nanocores,
-        fit.allocatable_memory_bytes,
-        fit.cpu_fit_ratio,
-        fit.memory_fit_ratio,
-        fit.outliers_tolerated,
-        fit.cpu_overrun_probability,
-        fit.memory_overrun_probability,
-        fit.node_count,
-    )
-    return Row(cells, chosen=is_recommended(profile, fit))
 
 
 def _pods_table(profile: ProfilePlan) -> Table:

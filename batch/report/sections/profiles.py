@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from batch.findings import Message, message
 from batch.plan.model import ProfilePlan
+from batch.plan.prices import Prices
 from batch.report.model import Section
-from batch.report.sections.material import Material
+from batch.report.sections.material import Material, plural
 from batch.report.sections.profile_charts import charts
 from batch.report.sections.profile_facts import FEW, recommended_fit
 from batch.report.sections.profile_tables import tables
@@ -29,34 +30,58 @@ def _section(profile: ProfilePlan, material: Material) -> Section:
         name=profile.title,
         title=_title(profile),
         lede=tuple(_lede(profile, asked=material.snapshot.has("podmetrics"))),
-        how_to_read=_how_to_read(profile, most) if profile.measured_pod_count else (),
+        how_to_read=_how_to_read(profile, material) if profile.measured_pod_count else (),
         findings=material.findings_of(slug),
-        tables=tables(profile) if profile.measured_pod_count else {},
-        charts=charts(profile) if profile.measured_pod_count else {},
-        sentences={"choice": (_choice(profile),), "reasons": _reasons(profile)},
+        tables=tables(profile, material.plan.prices, most) if profile.measured_pod_count else {},
+        charts=charts(profile, most) if profile.measured_pod_count else {},
+        sentences={"choice": (_choice(profile, material.plan.prices),), "reasons": _reasons(profile)},
     )
 
 
-def _how_to_read(profile: ProfilePlan, most: float) -> tuple[Message, ...]:
-    typical = profile.outliers.typical_quantile if profile.outliers else 0.9
+def _how_to_read(profile: ProfilePlan, material: Material) -> tuple[Message, ...]:
     return (
         message(
             "Quantiles are over measured pods: p90 is what nine in ten of them do not exceed. Each pod counts with one measurement, the newest of the snapshot."
         ),
         message(
-            "Pods that fit is the share of pods which use at most the flavor's nominal size divided by {pods:count}. At limit is how many of {pods:count} pods may sit at their memory limit while the others use {typical:quantile}.",
+            "Allocatable is what the smallest of the cluster's nodes of that flavor reports; by formula, where it has none: the provider's published reservation, off an estimate of the memory that the kubelet sees. Pods that fit is the share of pods which use at most the nominal size divided by {pods:count}.",
             pods=profile.pods_per_node,
-            typical=typical,
         ),
         message(
-            "Overrun is the chance that {pods:count} pods drawn from the measured ones need more than a node leaves them: allocatable less what DaemonSets use. It is known for flavors that the cluster has. Up to {most:probability} is accepted.",
+            "Overrun is the chance that {pods:count} pods drawn from the measured ones need more than a node leaves them: allocatable less what DaemonSets use. Up to {most:probability} is accepted.",
             pods=profile.pods_per_node,
-            most=most,
+            most=material.settings.plan.overrun_probability_max,
         ),
         message(
-            "Without prices the flavor with the least memory, then the fewest cores, that meets this is taken. Shares and quantile plans describe; they do not decide."
+            "Pods on a node: by requests, as many of the mean request as fit beside DaemonSets; by p95, as many that all use their 95th percentile. Tightest is the least of the three."
+        ),
+        *_on_outliers(profile),
+        message(
+            "{rule:text} that meets this is taken. Shares and quantile plans describe; they do not decide.",
+            rule="The flavor with the lowest cost a pod"
+            if material.plan.prices.by_flavor
+            else "Without prices the flavor with the least memory, then the fewest cores,",
         ),
     )
+
+
+def _on_outliers(profile: ProfilePlan) -> Iterator[Message]:
+    found = profile.outliers
+    if found is None:
+        return
+    yield message(
+        "Withstood is how many of {pods:count} pods may reach {level:bytes} ({source:text}) while the others use {typical:quantile}.",
+        pods=profile.pods_per_node,
+        level=found.level_bytes,
+        source=found.level_source,
+        typical=found.typical_quantile,
+    )
+    if found.share is not None:
+        yield message(
+            "Chance of more: when each pod reaches it with chance {share:ratio} ({source:text}).",
+            share=found.share,
+            source=found.share_source,
+        )
 
 
 def _title(profile: ProfilePlan) -> Message:
@@ -87,15 +112,18 @@ def _lede(profile: ProfilePlan, *, asked: bool) -> Iterator[Message]:
         yield message("Nothing is planned, because the metrics API gave no usage of pods.")
 
 
-def _choice(profile: ProfilePlan) -> Message:
+def _choice(profile: ProfilePlan, prices: Prices) -> Message:
     fit = recommended_fit(profile)
     if fit is None:
         return message("No flavor can be recommended")
+    cost = prices.money(fit.flavor.name, fit.node_count or 0)
+    nodes = f"{{nodes:count}} {plural(fit.node_count, 'node')}"
     return message(
-        "Take {flavor:text}: {nodes:count} nodes for {pods:count} pods",
+        f"Take {{flavor:text}}: {nodes} for {{pods:count}} {plural(profile.pod_count, 'pod')}{', {cost:money} a month' if cost else ''}",
         flavor=fit.flavor.name,
         nodes=fit.node_count,
         pods=profile.pod_count,
+        **({"cost": cost} if cost else {}),
     )
 
 

@@ -1,0 +1,1 @@
+"""What workloads should ask for, and how sure that is."""
