@@ -252,6 +252,20 @@ class RightsizingSettings(_Group):
     patch_files: int = setting(200, "Patch files at most, for the largest changes; patches/kubectl.sh has all of them.", "count", ge=0)
 
 
+class GpuSettings(_Group):
+    """When an accelerator counts as idle."""
+
+    idle_ratio: Ratio = setting(
+        0.0, "Activity at or below which a sample of an accelerator is idle. The default counts only what did nothing at all.", "ratio"
+    )
+    idle_seconds: float = setting(
+        1800,
+        "A pod's accelerators are idle when they were idle for this long before the report: long enough for a pause between batches.",
+        "seconds",
+        gt=0,
+    )
+
+
 class PriceSettings(_Group):
     """What nodes cost. Nothing is known of it but what stands here; without it the report speaks in nodes, cores and GiB."""
 
@@ -319,6 +333,7 @@ class Settings(_Group):
     plan: PlanSettings = PlanSettings()
     prices: PriceSettings = PriceSettings()
     rightsizing: RightsizingSettings = RightsizingSettings()
+    gpu: GpuSettings = GpuSettings()
     report: ReportSettings = ReportSettings()
     s3: S3Settings = S3Settings()
     log: LogSettings = LogSettings()

@@ -11,6 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 INTEGER = pa.int64()
+REAL = pa.float64()
+"""For ratios and means alone; what is counted or added up is INTEGER."""
 TEXT = pa.string()
 FLAG = pa.bool_()
 INSTANT = pa.timestamp("us", tz="UTC")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from batch.snapshot.schema import FLAG, INSTANT, INTEGER, TEXT, Column, Schema
+from batch.snapshot.schema import FLAG, INSTANT, INTEGER, REAL, TEXT, Column, Schema
 
 FORMAT_VERSION = 1
 """Version of the tables below; raised when a reader of an older snapshot would misread a newer one."""
@@ -361,6 +361,38 @@ JOB_RESOURCES = Schema(
     ),
 )
 
+GPU_USAGE = Schema(
+    "gpu_usage",
+    "one row for each accelerator (or part of one) and each container that held it in the window of Prometheus; a device that nobody held has a row without pod",
+    ("device", "mig_instance", "namespace", "pod", "container"),
+    (
+        Column("device", TEXT, "UUID of the device, else its node and index"),
+        Column("mig_instance", TEXT, 'id of the MIG instance; "" for a whole device'),
+        Column("namespace", TEXT, 'namespace of the pod; "" when nobody held it'),
+        Column("pod", TEXT, 'name of the pod; "" when nobody held it'),
+        Column("container", TEXT, 'name of the container; "" when nobody held it'),
+        Column("node", TEXT, "name of the node, as far as the series tell", nullable=True),
+        Column("product", TEXT, "name of the model as the exporter gives it", nullable=True),
+        Column("mig_profile", TEXT, "profile of the MIG instance", nullable=True),
+        Column("metric", TEXT, "metric that the activity was read from", nullable=True),
+        Column("step_seconds", INTEGER, "time that one sample stands for", "seconds"),
+        Column("sample_count", INTEGER, "samples of activity in the window", "count"),
+        Column("idle_sample_count", INTEGER, "of them, those with an activity of at most gpu.idle_ratio", "count"),
+        Column("first_at", INSTANT, "time of the first sample", nullable=True),
+        Column("last_at", INSTANT, "time of the last sample", nullable=True),
+        Column("last_active_at", INSTANT, "time of the last sample above gpu.idle_ratio", nullable=True),
+        Column("activity_mean_ratio", REAL, "mean activity over the window", "ratio", nullable=True),
+        Column("activity_p95_ratio", REAL, "95th percentile of the activity over the window", "ratio", nullable=True),
+        Column("activity_max_ratio", REAL, "largest activity in the window", "ratio", nullable=True),
+        Column(
+            "recent_max_ratio", REAL, "largest activity in the last gpu.idle_seconds; NA without samples in them", "ratio", nullable=True
+        ),
+        Column("memory_used_max_bytes", INTEGER, "largest device memory in use in the window", "bytes", nullable=True),
+        Column("memory_used_p95_bytes", INTEGER, "95th percentile of device memory in use", "bytes", nullable=True),
+        Column("power_mean_watts", REAL, "mean power over the window", "watts", nullable=True),
+    ),
+)
+
 REJECTS = Schema(
     "rejects",
     "one row for each object or value that could not be read; everything else of the run goes on without it",
@@ -397,6 +429,7 @@ SCHEMAS = {
         CONTAINER_USAGE,
         JOBS,
         JOB_RESOURCES,
+        GPU_USAGE,
         REJECTS,
     )
 }

@@ -15,12 +15,12 @@ from batch.gpu.assess import assess
 from batch.gpu.model import GpuAssessment, GpuResource
 from batch.settings import Settings
 
-TRACE = Path(os.environ.get("NIGHTCAP_TEST_TRACES", "/nowhere")) / "openb-gpu-2023"
+TRACE = Path(os.environ.get("TEST_TRACES", "/nowhere")) / "openb-gpu-2023"
 GPU, MILLI = "nvidia.com/gpu", "aliyun.com/gpu-milli"
 
 pytestmark = [
     pytest.mark.traces,
-    pytest.mark.skipif(not TRACE.is_dir(), reason="NIGHTCAP_TEST_TRACES names no folder that holds openb-gpu-2023"),
+    pytest.mark.skipif(not TRACE.is_dir(), reason="TEST_TRACES names no folder that holds openb-gpu-2023"),
 ]
 
 

@@ -14,11 +14,11 @@ from batch.plan.demand import demand
 from tests.builders import CORE, GIB
 from tests.packing.checker import check, volume_bound
 
-TRACE = Path(os.environ.get("NIGHTCAP_TEST_TRACES", "/nowhere")) / "openb-gpu-2023" / "whole"
+TRACE = Path(os.environ.get("TEST_TRACES", "/nowhere")) / "openb-gpu-2023" / "whole"
 
 pytestmark = [
     pytest.mark.traces,
-    pytest.mark.skipif(not TRACE.is_dir(), reason="NIGHTCAP_TEST_TRACES names no folder that holds openb-gpu-2023"),
+    pytest.mark.skipif(not TRACE.is_dir(), reason="TEST_TRACES names no folder that holds openb-gpu-2023"),
 ]
 
 

@@ -22,7 +22,7 @@ from tests.kube.fake import FakeKube, rules_from_manifests, write_kubeconfig
 from tests.kube.real import server as real
 
 BASE = Path(__file__).parents[3] / "k8s" / "base"
-VARIABLE = "NIGHTCAP_TEST_APISERVER"
+VARIABLE = "TEST_APISERVER"
 NOT_YET = {"CronJob"}
 """Kinds of k8s/base whose version the API server is too old for: batch/v1 has CronJob since 1.21."""
 
