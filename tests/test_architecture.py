@@ -13,13 +13,14 @@ import batch
 
 ROOT = Path(batch.__file__).parent
 
-FOUNDATION = {"batch", "errors", "findings", "settings", "deadline"}
-CHECKS = {"plan", "gpu"}
+FOUNDATION = {"batch", "errors", "findings", "settings", "deadline", "accelerators"}
+CHECKS = {"plan", "gpu", "jobs"}
 
 ALLOWED = {
     "batch": set[str](),
     "errors": set[str](),
     "findings": set[str](),
+    "accelerators": set[str](),
     "deadline": set[str](),
     "settings": {"errors"},
     "settings_page": {"settings"},
@@ -28,6 +29,7 @@ ALLOWED = {
     "packing": set[str](),
     "plan": FOUNDATION | {"snapshot", "packing"},
     "gpu": FOUNDATION | {"snapshot", "packing"},
+    "jobs": FOUNDATION | {"snapshot"},
     "report": FOUNDATION | {"snapshot"} | CHECKS,
     "deliver": FOUNDATION | {"snapshot", "report"},
     "pipeline": FOUNDATION | {"snapshot", "collect", "report", "deliver"} | CHECKS,

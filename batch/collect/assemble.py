@@ -13,7 +13,7 @@ from typing import Protocol, TypeVar
 import pandas as pd
 
 from batch.collect.autoscalers import AutoscalerCollector
-from batch.collect.jobs import JobCollector
+from batch.collect.jobs import CronJobCollector, JobCollector
 from batch.collect.nodes import NodeCollector
 from batch.collect.objects import NotAList
 from batch.collect.owners import OwnerCollector, has_unexplained_replica_sets, job_owners, with_top_owners
@@ -21,6 +21,7 @@ from batch.collect.pods import PodCollector
 from batch.collect.rejects import Rejects
 from batch.collect.source import (
     AUTOSCALERS,
+    CRON_JOBS,
     DAEMON_SETS,
     DEPLOYMENTS,
     FILE_NAMES,
@@ -52,7 +53,8 @@ EFFECTS = {
     NODES: "Node figures are unknown: capacity, allocatable, pools, headroom and GPUs.",
     POD_METRICS: "Usage of pods is unknown: distributions, quantiles and flavors cannot be planned.",
     NODE_METRICS: "Usage of whole machines is unknown.",
-    JOBS: "Jobs are unknown; pods of a CronJob are listed under their Job.",
+    JOBS: "Whether Jobs finish, and in time, is unknown; pods of a CronJob are listed under their Job.",
+    CRON_JOBS: "When Jobs start next, and which starts were missed, is unknown.",
     REPLICA_SETS: "Pods of some ReplicaSets are listed under the ReplicaSet instead of what owns it.",
     DEPLOYMENTS: "Containers that were injected into pods of Deployments are not marked as such.",
     STATEFUL_SETS: "Containers that were injected into pods of StatefulSets are not marked as such.",
@@ -122,6 +124,7 @@ def assemble(
         reading.read(PODS, lambda: PodCollector(reading.rejects, namespaces, rule_of(version)), required=True)
         reading.read_usage(namespaces, sampling)
         reading.read(JOBS, lambda: JobCollector(reading.rejects, namespaces))
+        reading.read(CRON_JOBS, lambda: CronJobCollector(reading.rejects, namespaces))
         reading.find_top_owners()
         reading.read_templates(namespaces)
         reading.read(AUTOSCALERS, lambda: AutoscalerCollector(reading.rejects, namespaces))

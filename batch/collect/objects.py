@@ -40,6 +40,7 @@ class Annotations(msgspec.Struct, gc=False):
 
     capacity_provisioned: Any = msgspec.field(default=None, name="CapacityProvisioned")
     instantiate: Any = msgspec.field(default=None, name="cronjob.kubernetes.io/instantiate")
+    scheduled: Any = msgspec.field(default=None, name="batch.kubernetes.io/cronjob-scheduled-timestamp")
 
 
 class Metadata(Object):
@@ -53,6 +54,7 @@ class Metadata(Object):
     labels: msgspec.Raw = NULL
     annotations: Annotations | None = None
     owner_references: list[OwnerReference] | None = None
+    finalizers: list[str] | None = None
 
 
 class Condition(Object):
@@ -241,6 +243,7 @@ class PodSpec(Object):
     node_selector: msgspec.Raw = NULL
     topology_spread_constraints: msgspec.Raw = NULL
     affinity: Affinity | None = None
+    active_deadline_seconds: int | None = None
 
 
 class Terminated(Object):
@@ -300,11 +303,39 @@ class PodTemplate(Object):
 
 
 class JobSpec(Object):
-    """Spec of a Job."""
+    """Spec of a Job, and of the Jobs that a CronJob makes."""
 
     suspend: bool | None = None
     parallelism: int | None = None
+    completions: int | None = None
+    completion_mode: str | None = None
+    active_deadline_seconds: int | None = None
+    backoff_limit: int | None = None
+    backoff_limit_per_index: int | None = None
+    ttl_seconds_after_finished: int | None = None
+    managed_by: str | None = None
     template: PodTemplate | None = None
+
+
+class DatedCondition(Condition):
+    """status.conditions[] of a Job, whose times say when it ended."""
+
+    last_transition_time: str | None = None
+
+
+class JobStatus(Object):
+    """Status of a Job."""
+
+    start_time: str | None = None
+    completion_time: str | None = None
+    active: int | None = None
+    ready: int | None = None
+    terminating: int | None = None
+    succeeded: int | None = None
+    failed: int | None = None
+    completed_indexes: str | None = None
+    failed_indexes: str | None = None
+    conditions: list[DatedCondition] | None = None
 
 
 class Job(Object):
@@ -312,6 +343,40 @@ class Job(Object):
 
     metadata: Metadata
     spec: JobSpec | None = None
+    status: JobStatus | None = None
+
+
+class JobTemplate(Object):
+    """spec.jobTemplate of a CronJob."""
+
+    spec: JobSpec | None = None
+
+
+class CronJobSpec(Object):
+    """Spec of a CronJob."""
+
+    schedule: str = ""
+    time_zone: str | None = None
+    suspend: bool | None = None
+    concurrency_policy: str | None = None
+    starting_deadline_seconds: int | None = None
+    job_template: JobTemplate | None = None
+
+
+class CronJobStatus(Object):
+    """Status of a CronJob; of the Jobs that run only their number is used."""
+
+    active: list[msgspec.Raw] | None = None
+    last_schedule_time: str | None = None
+    last_successful_time: str | None = None
+
+
+class CronJob(Object):
+    """A CronJob."""
+
+    metadata: Metadata
+    spec: CronJobSpec | None = None
+    status: CronJobStatus | None = None
 
 
 class WorkloadSpec(Object):

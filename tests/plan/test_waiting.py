@@ -7,8 +7,8 @@ import pytest
 from batch.plan.assess import assess
 from batch.plan.model import MinorResource, Waiting
 from batch.settings import Settings
+from batch.snapshot.job_schemas import JOB_RESOURCES, JOBS
 from batch.snapshot.model import Snapshot
-from batch.snapshot.schemas import JOB_RESOURCES, JOBS
 from tests.builders import CORE, GIB, MIB, node, pod, snapshot
 
 
