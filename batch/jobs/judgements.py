@@ -63,7 +63,7 @@ def _overdue(jobs: Sequence[Job]) -> Iterator[Finding]:
         return
     first, gpus = late[0], sum(job.held.gpu_count for job in late)
     over = message("{job:text} should have ended {since:seconds} ago.", job=job_name(first), since=-(first.remaining_seconds or 0))
-    why = first.stuck[0] if first.stuck else _unacted(first)
+    why = what_keeps(first)
     yield Finding(
         id="jobs.past-deadline",
         severity=Severity.CRITICAL if gpus else Severity.WARNING,
@@ -85,7 +85,10 @@ def _overdue(jobs: Sequence[Job]) -> Iterator[Finding]:
     )
 
 
-def _unacted(job: Job) -> Message:
+def what_keeps(job: Job) -> Message:
+    """Say what keeps a Job that is past its deadline."""
+    if job.stuck:
+        return job.stuck[0]
     if job.managed_by:
         return message("Its controller {name:text} has not ended it.", name=job.managed_by)
     return message("The Job controller has not ended it yet." if job.ending is None else "Its pods are ending.")

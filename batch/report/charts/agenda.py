@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from batch.report.charts.canvas import BLUE, INK, QUIET, RULE, SECONDARY, canvas, ceiling
 from batch.report.charts.hours import set_hours
 from batch.report.format import format_count
-from batch.report.measure import clipped, text_mm
+from batch.report.measure import middle_cut, text_mm
 from batch.report.model import Agenda
 
 _ROOMY_MM = 120
@@ -49,7 +49,7 @@ def figure(data: Agenda, width_mm: float) -> Figure:
         lines.plot([0, data.hours], [middle, middle], color=QUIET, linewidth=0.5, zorder=2)
         lines.plot(starts, [middle] * len(starts), "|", markersize=6, markeredgewidth=1.1, color=BLUE, zorder=3, clip_on=False)
         place, room = (middle, left - 3) if roomy else (middle - 3.5, width_mm)
-        lines.annotate(clipped(name, room), (0, place), xycoords=("figure fraction", "data"), va="center_baseline", color=INK)
+        lines.annotate(middle_cut(name, room), (0, place), xycoords=("figure fraction", "data"), va="center_baseline", color=INK)
     return drawn
 
 

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from batch.report.charts.canvas import BLUE, INK, QUIET, SECONDARY, SKY, WARM, canvas
 from batch.report.charts.hours import set_hours
-from batch.report.measure import clipped, text_mm
+from batch.report.measure import clipped, middle_cut, text_mm
 from batch.report.model import Lane, Lanes, Piece
 
 _ROOMY_MM = 120
@@ -46,9 +46,10 @@ def figure(data: Lanes, width_mm: float) -> Figure:
 
 
 def _distinct(pieces: Iterable[Piece], hours_a_mm: float) -> Iterable[Piece]:
-    """Leave out the bars that would lie on others of their kind: a thousand short runs draw no more than there is to see."""
+    """Leave out bars that begin where a longer one of their kind does: a thousand short runs draw no more than there is to see."""
     grain = hours_a_mm * _THIN_MM / 2
-    return {(piece.kind, round(piece.begin / grain), round(piece.end / grain)): piece for piece in pieces}.values()
+    longest_last = sorted(pieces, key=lambda piece: piece.begin - piece.end)
+    return {(piece.kind, round(piece.begin / grain)): piece for piece in longest_last}.values()
 
 
 def _draw_piece(axes: Axes, piece: Piece, middle: float, hours_a_mm: float, hours: int) -> None:
@@ -69,7 +70,7 @@ def _name(axes: Axes, lane: Lane, middle: float, widths: tuple[float, float, flo
     color = _RED_TEXT if lane.strained else SECONDARY
     weight = "bold" if lane.strained else "normal"
     word = clipped(lane.word, (right - 3) if roomy else width / 2, weight)
-    name = clipped(lane.name, (left - 5) if roomy else width - text_mm(word, weight) - 4)
+    name = middle_cut(lane.name, (left - 5) if roomy else width - text_mm(word, weight) - 4)
     place = middle if roomy else middle - 3.9
     axes.annotate(name, (0, place), xycoords=("figure fraction", "data"), va="center_baseline", color=INK)
     if roomy:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from batch.findings import Message, joined, message, plural
-from batch.jobs.judgements import near_deadline, without_deadline
+from batch.jobs.judgements import near_deadline, what_keeps, without_deadline
 from batch.jobs.model import CronJob, Job, JobAssessment, Minute, Pile, Proposal, State, Trouble
 from batch.report.deadline_patches import ends_now, to_propose
 from batch.report.model import MOST_ROWS, Column, Row, Table
@@ -139,7 +139,7 @@ def _close_row(job: Job) -> Row:
     left = job.remaining_seconds
     over = left is not None and left <= 0
     shown = message("{over:seconds} over", over=-left) if left is not None and over else _seconds(left) if left is not None else ""
-    kept: object = job.stuck[0] if job.stuck else job.ending or ""
+    kept: object = what_keeps(job) if over or job.stuck else ""
     deadline = "" if job.deadline_seconds is None else _seconds(job.deadline_seconds)
     return Row(
         (name_of(job), _seconds(job.duration_seconds), deadline, shown, job.held.gpu_count, kept), strained=frozenset({3} if over else ())
