@@ -22,7 +22,9 @@ from batch.errors import BatchError, CollectError, DeliverError, RenderError, Se
 from batch.gpu.assess import assess as assess_gpu
 from batch.plan import price_list
 from batch.plan.assess import assess as assess_plan
+from batch.plan.flavors import check_names
 from batch.plan.prices import Prices
+from batch.plan.profiles import given_profiles
 from batch.report.model import Artifact, Report, Run
 from batch.settings import Settings
 from batch.snapshot import archive
@@ -78,6 +80,7 @@ def run(settings: Settings, world: World, outcome: Outcome) -> None:
     for url in outputs:
         locate(url)  # a bad address is said now, not after the night's work
     prices = price_list.read(settings.prices)  # and so are bad prices
+    check_plan(settings, world)  # and what is to be planned
     started_at = world.now()
     snapshot = take_snapshot(settings, world)
     report = make_report(settings, world, snapshot, started_at, prices)
@@ -92,6 +95,23 @@ def run(settings: Settings, world: World, outcome: Outcome) -> None:
         outcome.failure = RenderError(
             "pdf-failed", attempted="make report.pdf", why=report.problem, remedy="The other files were delivered; the log has the details."
         )
+
+
+def check_plan(settings: Settings, world: World) -> None:
+    """Raise SettingsError for profiles, selectors and flavors that no plan can be made of, before anything is collected.
+
+    Only a live cluster can be asked for nodes of a flavor that is known nowhere else; in a dump they show when it is read.
+    """
+    given_profiles(settings.plan)
+    if settings.source != "cluster":
+        return
+
+    def has_nodes(name: str) -> bool | None:
+        deadline = Deadline(settings.run.deadline_seconds, settings.run.reserve_seconds, world.monotonic, world.monotonic())
+        with closing(Cluster.connect(settings, deadline, __version__, sleep=world.sleep)) as cluster:
+            return cluster.has_nodes_of(name)
+
+    check_names(settings.plan, has_nodes)
 
 
 def collect(settings: Settings, world: World, url: str) -> None:

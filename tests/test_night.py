@@ -173,6 +173,41 @@ def test_without_the_right_to_list_pods_it_exits_3_and_names_the_rule(
     assert not Path("out").exists()
 
 
+@pytest.mark.parametrize(
+    ("plan", "words"),
+    [
+        ("profiles: [{name: hub, selector: '=x'}]", "[selector]"),
+        ("profiles: [{name: a}, {name: a}]", "[profile-twice]"),
+        ("flavor_names: [n1-himem-8]", "The nearest one is n1-highmem-8"),
+    ],
+)
+def test_a_plan_that_cannot_be_made_exits_2_before_anything_is_collected(
+    plan: str, words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("settings.yaml").write_text(f"plan:\n  {plan}\n")
+    with FakeKube() as kube:
+        in_namespace(kube)
+        monkeypatch.setenv("KUBECONFIG", str(write_kubeconfig(Path("kubeconfig").resolve(), kube)))
+        assert run("--config", "settings.yaml") == 2
+        assert not [request for request in kube.requests if request.path.endswith("/pods")]
+    assert words in capsys.readouterr().err
+
+
+def test_a_flavor_that_cannot_be_asked_for_is_looked_for_among_the_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("settings.yaml").write_text("plan:\n  flavor_names: [metal-9]\n")
+    monkeypatch.setenv("NIGHTCAP_REPORT__FORMATS", "json")
+    labels = {"node.kubernetes.io/instance-type": "metal-9"}
+    with FakeKube() as kube:
+        kube.add(
+            json.loads(page(node(labels=labels, status={"capacity": {"cpu": "4", "memory": "8Gi"}}), apiVersion="v1", kind="NodeList"))
+        )
+        kube.add(json.loads(page(pod(), apiVersion="v1", kind="PodList")))
+        kube.fail("/api/v1/nodes", 400)
+        monkeypatch.setenv("KUBECONFIG", str(write_kubeconfig(Path("kubeconfig").resolve(), kube)))
+        assert run("--config", "settings.yaml") == 0
+    assert [flavor["name"] for flavor in report()["profiles"][0]["flavors"]] == ["metal-9"]
+
+
 def test_one_bad_output_exits_5_and_the_report_is_kept(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NIGHTCAP_REPORT__FORMATS", "json")
     Path("file").touch()

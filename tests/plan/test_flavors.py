@@ -52,6 +52,34 @@ def test_an_instance_type_that_the_catalogue_lacks_has_the_capacity_of_its_small
     assert "blank" not in found
 
 
+@pytest.mark.parametrize(
+    ("advertised", "labels", "count"),
+    [
+        ({"habana.ai/gaudi": 8}, {}, 8),
+        ({"google.com/tpu": 4}, {}, 4),
+        ({"gpu.intel.com/i915": 2}, {}, 2),
+        ({"metax-tech.com/gpu": 8}, {}, 8),
+        ({"aws.amazon.com/neuron": 2, "aws.amazon.com/neuroncore": 8}, {}, 2),
+        ({"aws.amazon.com/neuroncore": 8}, {}, 1),
+        ({"aliyun.com/gpu-milli": 2000}, {}, 2),
+        ({"aliyun.com/gpu-mem": 32, "aliyun.com/gpu-count": 4}, {}, 4),
+        ({"nvidia.com/mig-1g.5gb": 7}, {}, 1),
+        ({"nvidia.com/gpu": 40}, {"nvidia.com/gpu.count": "4"}, 4),
+        ({"nvidia.com/gpu": 2}, {"nvidia.com/gpu.count": "0"}, 2),
+        ({}, {"cloud.google.com/gke-accelerator": "nvidia-l4"}, 1),
+        ({}, {"nvidia.com/gpu.present": "false"}, 0),
+        ({"hugepages-2Mi": 512, "rdma/hca": 8}, {}, 0),
+        ({"nvidia.com/gpu": 0}, {}, 0),
+    ],
+)
+def test_every_kind_of_accelerator_makes_a_flavor_one_with_accelerators(
+    advertised: dict[str, int], labels: dict[str, str], count: int
+) -> None:
+    one = node("n1", instance_type="metal", labels=labels, resources={name: (amount, amount) for name, amount in advertised.items()})
+    (found,) = [flavor for flavor in compared_flavors(snapshot(nodes=[one]), PlanSettings()) if flavor.name == "metal"]
+    assert found.gpu_count == count
+
+
 def test_named_flavors_are_compared_alone() -> None:
     own = FlavorSettings(name="own", cpu_cores=0.5, memory_bytes=GIB)
     settings = PlanSettings(flavors=(own,), flavor_names=("n1-highmem-8", "own"))
