@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -249,6 +251,42 @@ def test_a_signal_before_delivery_leaves_nothing_behind() -> None:
     assert process.returncode == 143
     assert "stopped by signal 15 before anything was delivered" in said
     assert not Path("out").exists()
+
+
+def test_a_signal_between_outputs_ends_well_and_says_what_is_missing_where() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        environment = {
+            **os.environ,
+            **JSON_ONLY,
+            "PYTHONPATH": str(ROOT),
+            "NIGHTCAP_S3__ENDPOINT_URL": f"http://127.0.0.1:{silent.getsockname()[1]}",
+            "NIGHTCAP_S3__ACCESS_KEY_ID": "key",
+            "NIGHTCAP_S3__SECRET_ACCESS_KEY": "secret",
+            "NIGHTCAP_RUN__TERMINATION_MESSAGE_PATH": "message",
+        }
+        Path("message").touch()
+        command = [sys.executable, "-m", "batch", "run", "--source", "sample", "--now", NOW, "--output", "out", "--output", "s3://bucket/p"]
+        with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            silent.settimeout(120)
+            connection, _ = silent.accept()  # the first output is served, and the second one never answers
+            process.send_signal(signal.SIGTERM)
+            places, said = process.communicate(timeout=60)
+            connection.close()
+    run_path = "cluster=sample/date=2026-12-01/run=20261201T020000Z"
+    kept = Path("spool").resolve() / run_path
+    assert process.returncode == 0
+    assert places.split() == [f"{Path('out').resolve()}/{run_path}/"]
+    for told in (said, Path("message").read_text()):
+        assert "stopped by signal 15 before s3://bucket/p had the report (complete: false)" in told
+        assert f"the files are kept in {kept}" in told
+    for folder in (Path("out") / run_path, kept):
+        assert json.loads((folder / "report.json").read_text())["run"]["complete"] is False
+        manifest = json.loads((folder / "manifest.json").read_text())
+        assert manifest["run"]["complete"] is False
+        for file in manifest["artifacts"]:
+            assert hashlib.sha256((folder / file["path"]).read_bytes()).hexdigest() == file["sha256"]
+    assert "stopped early" in Path("out/index.html").read_text()
+    assert report()["run"]["complete"] is False
 
 
 def test_log_lines_are_json_when_asked(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
