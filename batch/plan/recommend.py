@@ -158,8 +158,9 @@ def _accelerators(best: FlavorFit, suits: Suits) -> Iterator[Message]:
     """Say that there are enough accelerators where most pods request them, and who goes without where a few do."""
     if suits.accelerator:
         yield message(
-            "{asking:count} of the pods request accelerators; a node offers {offered:count} of {resource:text}, and so many pods request {needed:count}.",
+            "{asking:count} of all the pods request accelerators. A node offers {offered:count} of {resource:text}; {pods:count} pods request {needed:count} together.",
             asking=suits.accelerator.pod_count,
+            pods=suits.pods_per_node,
             offered=suits.offered(best.flavor),
             resource=suits.accelerator.resource,
             needed=suits.needed,

@@ -133,7 +133,7 @@ def test_pods_that_mostly_request_an_accelerator_get_a_flavor_with_enough_of_it(
     assert name_of(*others, small, large, suits=tpus) == "tpu-4"
     recommended, _ = chosen(*others, large, suits=tpus)
     assert recommended is not None
-    assert "8 of the pods request accelerators; a node offers 4 of google.com/tpu, and so many pods request 4" in " ".join(
+    assert "8 of all the pods request accelerators. A node offers 4 of google.com/tpu; 100 pods request 4 together" in " ".join(
         map(render_message, recommended.reasons)
     )
     too_few = render_message(refusal(*others, small, suits=tpus))
