@@ -429,18 +429,23 @@ def _read_file(config: Path | None) -> dict[str, Any]:
 
 
 def _parse(text: str, attempted: str) -> object:
-    """Read YAML. The error tells the place and the trouble, not the text there: it may be a secret."""
+    try:
+        return read_yaml(text)
+    except ValueError as error:
+        raise SettingsError("config-not-yaml", attempted=attempted, why=str(error), remedy="Correct the YAML at that place.") from error
+
+
+def read_yaml(text: str) -> object:
+    """Read YAML. The ValueError tells the place and the trouble, not the text there: it may be a secret."""
     try:
         tree = yaml.safe_load(text)
-        if _is_deep(tree, _DEEPEST):
-            raise ValueError(f"it has more than {_DEEPEST} levels, or contains itself")
     except _NOT_YAML as error:
         mark = getattr(error, "problem_mark", None)
         place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
         trouble = getattr(error, "problem", None) or (str(error) if type(error) is ValueError else "a value is not what it looks like")
-        raise SettingsError(
-            "config-not-yaml", attempted=attempted, why=f"{place}{trouble}", remedy="Correct the YAML at that place."
-        ) from error
+        raise ValueError(f"{place}{trouble}") from error
+    if _is_deep(tree, _DEEPEST):
+        raise ValueError(f"it has more than {_DEEPEST} levels, or contains itself")
     return tree
 
 
