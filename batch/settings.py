@@ -403,6 +403,13 @@ def leaves(model: type[BaseModel] = Settings, path: tuple[str, ...] = ()) -> Ite
             yield (*path, name), info
 
 
+def items() -> Iterator[tuple[tuple[str, ...], type[BaseModel]]]:
+    """Yield (path, model of an item) of every setting that is a list of groups."""
+    for path, info in leaves():
+        if group := _group_of(info.annotation):
+            yield path, group
+
+
 def _read_file(config: Path | None) -> dict[str, Any]:
     if config is None:
         return {}
@@ -518,7 +525,8 @@ def _check_names(tree: object, model: type[BaseModel], origin: str, path: tuple[
 
 def _refuse_name(path: tuple[str, ...], origin: str, *, as_variable: bool) -> NoReturn:
     """Raise for a name that no setting has; a part of an item is no variable of its own, so it is told by its dotted name."""
-    known = {".".join(name): name for name in _names(Settings, ())}
+    parts = [(*item, *part) for item, model in items() for part, _ in leaves(model)]
+    known = {".".join(name): name for name in [*(name for name, _ in leaves()), *parts]}
     near = known[difflib.get_close_matches(".".join(path), known, n=1, cutoff=0.0)[0]]
     shown, nearest = (environment_name(name) if as_variable else ".".join(name) for name in (path, near))
     raise SettingsError(
@@ -527,16 +535,6 @@ def _refuse_name(path: tuple[str, ...], origin: str, *, as_variable: bool) -> No
         why="there is no such setting",
         remedy=f"The nearest one is {nearest}; `python -m batch settings` lists all.",
     )
-
-
-def _names(model: type[BaseModel], path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Yield the path of every setting, of lists of groups also what their items have."""
-    for name, info in model.model_fields.items():
-        inner = _group_of(info.annotation)
-        if inner is None or get_origin(info.annotation) is tuple:
-            yield (*path, name)
-        if inner is not None:
-            yield from _names(inner, (*path, name))
 
 
 def _group_of(annotation: Any) -> type[BaseModel] | None:

@@ -143,3 +143,5 @@ def test_every_setting_has_a_meaning_and_stands_in_the_reference() -> None:
     for path, info in leaves():
         assert info.description
         assert f"**{'.'.join(path)}** · `{environment_name(path)}`" in page
+    for item in ("plan.profiles", "plan.flavors", "rightsizing.namespaces"):
+        assert f"## An item of {item}" in page

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from batch.findings import Message, message
+from batch.plan.demand import DAEMONSET
 from batch.plan.model import ProfilePlan
 from batch.plan.prices import Prices
 from batch.report.model import Section
@@ -70,7 +71,7 @@ def _how_to_read(profile: ProfilePlan, material: Material) -> tuple[Message, ...
 
 def _daemonsets(profile: ProfilePlan) -> str:
     """Name the pods for which room is kept: those of DaemonSets, unless they are pods of the profile and drawn as such."""
-    own = (profile.pods["workload_kind"] == "DaemonSet").any()
+    own = (profile.pods["workload_kind"] == DAEMONSET).any()
     return "other DaemonSets (those among these pods are drawn like any pod)" if own else "DaemonSets"
 
 
