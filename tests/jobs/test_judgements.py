@@ -69,7 +69,7 @@ def test_close_is_a_tenth_of_the_time() -> None:
 
 
 def test_a_name_that_hit_its_deadline_is_taken_but_not_that_of_a_scheduled_run() -> None:
-    cut = {"conditions": {"Failed": "DeadlineExceeded"}, "deadline_seconds": 5}
+    cut: dict[str, Any] = {"conditions": {"Failed": "DeadlineExceeded"}, "deadline_seconds": 5}
     found = findings(
         job("mine", **cut), job("c-1", owner=("CronJob", "c"), **cut), job("rerun", owner=("CronJob", "c"), manual=True, **cut)
     )
@@ -78,7 +78,7 @@ def test_a_name_that_hit_its_deadline_is_taken_but_not_that_of_a_scheduled_run()
 
 
 def test_a_cronjob_that_runs_into_its_deadline_again_and_again_is_looked_into() -> None:
-    cut = {"conditions": {"Failed": "DeadlineExceeded"}, "deadline_seconds": 900, "owner": ("CronJob", "c")}
+    cut: dict[str, Any] = {"conditions": {"Failed": "DeadlineExceeded"}, "deadline_seconds": 900, "owner": ("CronJob", "c")}
     once = findings(job("a", **cut), cronjobs=[cronjob("c")])["jobs.deadline-exceeded"]
     twice = findings(job("a", **cut), job("b", **cut), cronjobs=[cronjob("c")])["jobs.deadline-exceeded"]
     assert (once.severity, twice.severity) == (Severity.ADVICE, Severity.WARNING)
@@ -86,7 +86,7 @@ def test_a_cronjob_that_runs_into_its_deadline_again_and_again_is_looked_into() 
 
 
 def test_one_finding_for_each_kind_of_trouble_however_many_have_it() -> None:
-    late = {"last_scheduled_at": TAKEN_AT - timedelta(hours=5)}
+    late: dict[str, Any] = {"last_scheduled_at": TAKEN_AT - timedelta(hours=5)}
     found = findings(cronjobs=[cronjob(f"c{n}", "0 * * * *", **late) for n in range(3)])
     assert list(found) == ["jobs.late"]
     assert text(found["jobs.late"]).startswith("3 CronJobs are late | default/c0: 5 starts passed without a Job; the latest is due now.")

@@ -87,7 +87,7 @@ def test_a_suspended_job_stands_still_and_a_resumed_one_begins_anew() -> None:
 )
 def test_a_job_is_pending_until_a_pod_of_it_has_run(columns: dict[str, Any], phase: str | None, state: State, reason: str | None) -> None:
     row = job("j", **columns)
-    waits = {"on": None, "unschedulable_reason": "0/3 nodes are available"} if phase == "Pending" else {}
+    waits: dict[str, Any] = {"on": None, "unschedulable_reason": "0/3 nodes are available"} if phase == "Pending" else {}
     pods = [pod("p", phase=phase, owner_kind="Job", owner_uid=row.columns["uid"], **waits)] if phase else []
     assert (only(row, *pods).state, only(row, *pods).reason) == (state, reason)
 

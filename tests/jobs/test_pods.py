@@ -54,7 +54,7 @@ def test_a_finished_pod_held_until_its_last_container_ended() -> None:
 
 
 def test_what_pods_held_that_are_gone_is_unknown_and_not_zero() -> None:
-    gone = {"conditions": {"Complete": None}, "succeeded_pod_count": 1, "completed_at": TAKEN_AT}
+    gone: dict[str, Any] = {"conditions": {"Complete": None}, "succeeded_pod_count": 1, "completed_at": TAKEN_AT}
     assert only(job("j", resources={GPU: 1}, cpu=CORE, **gone)).held.gpu_seconds is None
     without = only(job("j", cpu=CORE, **gone)).held
     assert (without.gpu_seconds, without.cpu_nanocore_seconds) == (0, None)

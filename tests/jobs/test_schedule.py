@@ -10,14 +10,14 @@ import pytest
 from batch.jobs.assess import assess
 from batch.jobs.model import CronJob, JobAssessment, Trouble
 from batch.report.format import render_message
-from batch.settings import Settings
+from batch.settings import JobSettings, Settings
 from tests.builders import CORE, GIB, TAKEN_AT, JobRows, cronjob, job, snapshot
 
 
 def assessed(*cronjobs: JobRows, jobs: Any = (), taken_at: datetime = TAKEN_AT, **settings: Any) -> JobAssessment:
     shot = snapshot(cronjobs=cronjobs, jobs=jobs)
     object.__setattr__(shot, "taken_at", taken_at)
-    return assess(shot, Settings(jobs=settings))
+    return assess(shot, Settings(jobs=JobSettings(**settings)))
 
 
 def only(row: JobRows, **more: Any) -> CronJob:
@@ -66,7 +66,7 @@ def test_a_starting_deadline_that_can_never_be_met_is_told() -> None:
 
 
 def test_missed_starts_are_made_up_for_only_within_the_starting_deadline() -> None:
-    row = {"last_scheduled_at": TAKEN_AT - timedelta(hours=3)}
+    row: dict[str, Any] = {"last_scheduled_at": TAKEN_AT - timedelta(hours=3)}
     taken = TAKEN_AT + timedelta(minutes=10)
     within = only(cronjob("c", "0 * * * *", starting_deadline_seconds=900, **row), taken_at=taken)
     beyond = only(cronjob("c", "0 * * * *", starting_deadline_seconds=300, **row), taken_at=taken)
@@ -130,7 +130,7 @@ def test_a_zone_inside_the_schedule_still_works() -> None:
 
 
 def test_a_run_that_holds_back_the_next_ones_is_not_lateness() -> None:
-    row = {"last_scheduled_at": TAKEN_AT - timedelta(hours=3), "active_job_count": 1, "concurrency_policy": "Forbid"}
+    row: dict[str, Any] = {"last_scheduled_at": TAKEN_AT - timedelta(hours=3), "active_job_count": 1, "concurrency_policy": "Forbid"}
     found = only(cronjob("c", "0 * * * *", **row))
     assert (found.missed_count, found.late, troubles(found)) == (3, False, [Trouble.HELD_BACK])
 

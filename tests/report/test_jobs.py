@@ -15,8 +15,9 @@ import pytest
 import yaml
 
 from batch.jobs.assess import assess
+from batch.jobs.judgements import SCRIPT
 from batch.report.charts.draw import NARROW_MM, WIDE_MM, draw
-from batch.report.deadline_patches import SCRIPT, deadline_patches
+from batch.report.deadline_patches import deadline_patches
 from batch.report.format import render_message
 from batch.report.model import Section
 from batch.settings import Settings
