@@ -1,7 +1,7 @@
 """Schedules in the dialect of Kubernetes' CronJob controller, and when they start Jobs.
 
 The dialect is that of robfig/cron v3.0.1, function ParseStandard, which the API server and the controller call
-(kubernetes v1.36, pkg/apis/batch/validation/validation.go and pkg/controller/cronjob). docs/adr/0009-own-cron-schedules.md says why no
+(kubernetes v1.36, pkg/apis/batch/validation/validation.go and pkg/controller/cronjob). docs/adr/0011-own-cron-schedules.md says why no
 library of Python's does, and how this one is proved.
 """
 
@@ -129,7 +129,7 @@ class Calendar:
         day, last_year = after.astimezone(self.zone).date(), after.year
         while day.year <= last_year + _SEARCHED_YEARS:
             if self._fits(day):
-                for start in self._starts_of(day):
+                for start in self._starts_of(day, after):
                     if start > after:
                         last_year = start.year
                         yield start
@@ -143,10 +143,13 @@ class Calendar:
         by_month, by_week = day.day in self.days, day.isoweekday() % 7 in self.weekdays
         return day.month in self.months and ((by_month and by_week) if self.narrow else (by_month or by_week))
 
-    def _starts_of(self, day: date) -> Iterator[datetime]:
+    def _starts_of(self, day: date, after: datetime) -> Iterator[datetime]:
+        """Give the starts of a day, without most of those that are not after the moment."""
         begin, end = (_instant(one, 0, 0, 0, self.zone) for one in (day, day + timedelta(days=1)))
         if end - begin == timedelta(days=1):
-            return (begin + timedelta(hours=hour, minutes=minute) for hour in self.hours for minute in self.minutes)
+            past = (after - begin) // timedelta(hours=1)
+            hours = (hour for hour in self.hours if hour >= past)
+            return (begin + timedelta(hours=hour, minutes=minute) for hour in hours for minute in self.minutes)
         shown = (
             start
             for hour in self.hours

@@ -46,10 +46,14 @@ def figure(data: Lanes, width_mm: float) -> Figure:
 
 
 def _distinct(pieces: Iterable[Piece], hours_a_mm: float) -> Iterable[Piece]:
-    """Leave out bars that begin where a longer one of their kind does: a thousand short runs draw no more than there is to see."""
+    """Leave out bars that begin where a longer one of their kind does: a thousand short runs draw no more than there is to see.
+
+    The longest come first, so that those drawn over them are seen.
+    """
     grain = hours_a_mm * _THIN_MM / 2
     longest_last = sorted(pieces, key=lambda piece: piece.begin - piece.end)
-    return {(piece.kind, round(piece.begin / grain)): piece for piece in longest_last}.values()
+    seen = {(piece.kind, round(piece.begin / grain)): piece for piece in longest_last}
+    return sorted(seen.values(), key=lambda piece: piece.end - piece.begin)
 
 
 def _draw_piece(axes: Axes, piece: Piece, middle: float, hours_a_mm: float, hours: int) -> None:
