@@ -78,7 +78,7 @@ def _add_single_jobs(builder: Builder) -> None:
     running_job(builder, Run(reprocess, ago(days=3, hours=4, minutes=26), parallelism=2))
     folds = _template("evaluate-folds", {"cpu": "2", "memory": "6Gi"}, (1_870, 4_420))
     spec = {"completionMode": "Indexed", "completions": 8, "backoffLimit": 2}
-    run = Run(folds, TAKEN_AT - timedelta(minutes=52), deadline=3600, parallelism=2, spec=spec)
+    run = Run(folds, TAKEN_AT - timedelta(minutes=55), deadline=3600, parallelism=2, spec=spec)
     running_job(builder, run, indexes=(4, 5), succeeded=4, completedIndexes="0-3")
 
 
