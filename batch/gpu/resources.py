@@ -36,6 +36,7 @@ _VENDORS = {
     "google": re.compile(r"google\.com/tpu"),
     "aws": re.compile("|".join(map(re.escape, NEURON))),
 }
+_PARTS = re.compile(r"nvidia\.com/(gpu\.shared|mig-.+)|aliyun\.com/gpu-milli")
 _NO_DEVICE = re.compile(r".+_monitoring|rdma/.+")
 _AMOUNT = re.compile(r"gpu\.intel\.com/.+|.+/[a-z]?gpu[-_.]?(mem|memory|core|cores|count|percent)([-_.].+)?")
 _LOOKS_LIKE = re.compile(r"gpu|accelerator|(?<![a-z])(npu|tpu)")
@@ -89,6 +90,11 @@ def kind(resource: str) -> Kind:
 def vendor(resource: str) -> str | None:
     """Vendor of an accelerator, the key of PRODUCT_LABELS; None for any other resource."""
     return next((name for name, pattern in _VENDORS.items() if pattern.fullmatch(resource)), None)
+
+
+def counts_parts(resource: str) -> bool:
+    """Whether an accelerator resource counts slots, slices or thousandths of devices instead of devices."""
+    return _PARTS.fullmatch(resource) is not None or resource == NEURON[0]
 
 
 def of_kind(resources: Iterable[str], *kinds: Kind) -> list[str]:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from batch.errors import SettingsError
 from batch.plan import jupyterhub, selectors
+from batch.plan.coverage import lacking
 from batch.plan.fits import Needs, flavor_fits, mean_request
 from batch.plan.measured import is_measured
 from batch.plan.model import PROFILE_PODS, Distribution, Flavor, NodePlan, ProfilePlan
@@ -61,7 +62,7 @@ def profiles(snapshot: Snapshot, nodes: pd.DataFrame, pods: pd.DataFrame, settin
 
     A profile of the settings takes the place of a found one of its name. Raises SettingsError when two of them share a name.
     """
-    found = [_all_pods(nodes)]
+    found = [_all_pods(nodes, partial=snapshot.namespaces is not None)]
     if _is_hub_user(snapshot, pods).any():
         selector = "=".join(jupyterhub.USER_LABEL)
         found.append(Profile(JUPYTERHUB, "JupyterHub user pods", None, selector, _DEFAULT_PODS_PER_NODE, _DEFAULT_REASON))
@@ -106,7 +107,7 @@ def plan(
     recommended, refusal = recommend(
         fits,
         pods_per_node=profile.pods_per_node,
-        measured_pod_count=measured_count,
+        lacking=lacking(measured_count, len(members), settings),
         most=settings.overrun_probability_max,
         prices=prices,
         **suited,
@@ -133,10 +134,11 @@ def plan(
     )
 
 
-def _all_pods(nodes: pd.DataFrame) -> Profile:
-    counts = nodes.loc[~nodes["virtual"], "pod_count"]
+def _all_pods(nodes: pd.DataFrame, *, partial: bool) -> Profile:
+    counts = nodes.loc[~nodes["virtual"], "pod_count"].dropna()
     if counts.empty:
-        return Profile(ALL_PODS, "All running pods", None, "", _DEFAULT_PODS_PER_NODE, f"{_DEFAULT_REASON}; no node is known")
+        why = "only some namespaces were read" if partial else "no node is known"
+        return Profile(ALL_PODS, "All running pods", None, "", _DEFAULT_PODS_PER_NODE, f"{_DEFAULT_REASON}; {why}")
     median = max(1, math.ceil(float(counts.median())))
     return Profile(ALL_PODS, "All running pods", None, "", median, "the median number of bound pods on a node, rounded up")
 

@@ -14,7 +14,7 @@ def recommend(
     fits: Sequence[FlavorFit],
     *,
     pods_per_node: int,
-    measured_pod_count: int,
+    lacking: Message | None,
     architectures: Collection[str],
     with_gpus: bool,
     most: float,
@@ -24,10 +24,12 @@ def recommend(
 
     Without prices it is the one with the least memory, then the fewest cores; with prices one without a price is no candidate while another
     has one. Safely: nodes take `pods_per_node` pods beside their DaemonSets, and the chance that the pods need more than there is is at most
-    `most`, for memory and for CPU.
+    `most`, for memory and for CPU. `lacking` says that too little was measured to choose at all.
     """
-    if not measured_pod_count:
-        return None, message("No pod of this profile was measured, so it is not known what a node of them needs.")
+    if lacking:
+        return None, lacking
+    if all(fit.daemonset_pod_count is None for fit in fits):
+        return None, message("What a node leaves to these pods is unknown, because what DaemonSets take of it is.")
     sized = candidates(fits, architectures=architectures, with_gpus=with_gpus)
     if not sized:
         return None, message(

@@ -99,9 +99,10 @@ def test_pods_near_their_memory_limit_are_named_nearest_first() -> None:
 
 def test_a_flavor_is_advised_for_the_profile_that_says_most() -> None:
     nodes = [node("n1", instance_type="a", memory=8 * GIB)]  # less than any flavor of the catalogue
-    plain = snapshot(nodes=nodes, pods=[pod("a", usage=USE)])
+    plain = snapshot(nodes=nodes, pods=[pod(f"p{i}", usage=USE) for i in range(10)])
     assert findings(plain)["profile.recommended-flavor/all-pods"].objects == ("a",)
-    hub = snapshot(nodes=nodes, pods=[pod("jupyter-jane", labels={"component": "singleuser-server"}, usage=USE)])
+    label = {"component": "singleuser-server"}
+    hub = snapshot(nodes=nodes, pods=[pod(f"jupyter-{i}", labels=label, usage=USE) for i in range(10)])
     assert [name for name in findings(hub) if name.startswith("profile.")] == ["profile.recommended-flavor/jupyterhub-users"]
 
 

@@ -4,10 +4,12 @@ from datetime import date
 from typing import Any
 
 from batch.findings import Message
+from batch.plan.coverage import lacking
 from batch.plan.model import FORMULA, NODES, Flavor, FlavorFit, Recommendation
 from batch.plan.prices import NO_PRICES, Price, Prices
 from batch.plan.recommend import recommend
 from batch.report.format import render_message
+from batch.settings import PlanSettings
 from tests.builders import CORE, GIB
 
 PRICES = Prices("EUR", {"dear": Price(1.0, date(2026, 1, 1), spot=False), "cheap": Price(0.1, date(2026, 1, 1), spot=True)})
@@ -38,6 +40,7 @@ def fit(name: str, memory: int = 16 * GIB, *, cores: int = 4, gpu_count: int = 0
 def chosen(
     *fits: FlavorFit,
     measured: int = 10,
+    pods: int | None = None,
     architectures: tuple[str, ...] = ("amd64",),
     with_gpus: bool = False,
     prices: Prices = NO_PRICES,
@@ -45,7 +48,7 @@ def chosen(
     return recommend(
         fits,
         pods_per_node=100,
-        measured_pod_count=measured,
+        lacking=lacking(measured, pods or measured, PlanSettings()),
         architectures=architectures,
         with_gpus=with_gpus,
         most=0.01,

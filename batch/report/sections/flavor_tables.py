@@ -28,6 +28,10 @@ _FIRST = {
     "memory_p95": "memory use binds",
     "pod_limit": "the pod limit binds",
 }
+_TOO_SMALL = message("too small")
+"""Stands for outliers withstood where even the typical pods do not fit: that is known."""
+
+_UNLIMITED = message("any")
 _OLD = "\N{DAGGER}"
 
 
@@ -75,7 +79,7 @@ def pods_table(profile: ProfilePlan, accepted: float) -> Table:
             Column("Pod limit", "count", "Pods on a node by"),
             Column("Tightest", "text", "Pods on a node by"),
             Column(f"Safe at {format_ratio(accepted)}", "count"),
-            Column("Withstood", "count", "Outliers"),
+            *((Column("Withstood", "count", "Outliers"),) if profile.outliers else ()),
             *((Column("Chance of more", "probability", "Outliers"),) if tells else ()),
         ),
         rows=tuple(_pods_row(profile, fit, tells=tells) for fit in fits[:MOST_ROWS]),
@@ -141,15 +145,21 @@ def _notes(fits: list[FlavorFit], prices: Prices) -> tuple[Message, ...]:
 def _pods_row(profile: ProfilePlan, fit: FlavorFit, *, tells: bool) -> Row:
     cells = (
         fit.flavor.name,
-        fit.pods_by_requests,
-        fit.pods_by_p95,
+        _bound(fit, fit.pods_by_requests),
+        _bound(fit, fit.pods_by_p95),
         fit.pods_by_limit,
         _BINDINGS.get(fit.binding or ""),
         fit.safe_pods_per_node,
-        fit.outliers_tolerated,
-        *((fit.outlier_overflow_probability,) if tells else ()),
+        *((_TOO_SMALL if fit.outliers_tolerated is None else fit.outliers_tolerated,) if profile.outliers else ()),
+        *(("" if fit.outliers_tolerated is None else fit.outlier_overflow_probability,) if tells else ()),
     )
     return Row(cells, strong=frozenset({5}), chosen=is_recommended(profile, fit))
+
+
+def _bound(fit: FlavorFit, count: int | None) -> object:
+    """Give how many pods fit; a word where the node's size is known and nothing that they ask for, or use, limits them."""
+    is_sized = fit.allocatable_source is not None and fit.daemonset_pod_count is not None
+    return _UNLIMITED if count is None and is_sized else count
 
 
 def _pods_title(profile: ProfilePlan) -> Message:

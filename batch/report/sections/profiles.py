@@ -18,7 +18,41 @@ TEMPLATE = "profile"
 
 def build(material: Material) -> tuple[Section, ...]:
     """Give one section a profile."""
-    return tuple(_section(profile, material) for profile in material.plan.profiles)
+    plans = material.plan.profiles
+    twins = [next((other for other in plans[place + 1 :] if _are_same(profile, other)), None) for place, profile in enumerate(plans)]
+    return tuple(_twin_section(one, twin, material) if twin else _section(one, material) for one, twin in zip(plans, twins, strict=True))
+
+
+def _are_same(one: ProfilePlan, other: ProfilePlan) -> bool:
+    """Whether two profiles are about the same pods, so that one of them tells everything about both."""
+    names = ["namespace", "pod"]
+    return one.pod_count == other.pod_count > 0 and one.pods[names].equals(other.pods[names])
+
+
+def _twin_section(profile: ProfilePlan, twin: ProfilePlan, material: Material) -> Section:
+    """Say of a profile whose pods a later one has too only what differs: the number of pods on a node, and what follows from it."""
+    slug = f"profile-{profile.name}"
+    return Section(
+        slug=slug,
+        template=TEMPLATE,
+        name=profile.title,
+        title=message(
+            f"{'This is' if profile.pod_count == 1 else 'These are'} the same {{pods:count}} {plural(profile.pod_count, 'pod')} as those of {{twin:text}}",
+            pods=profile.pod_count,
+            twin=twin.title,
+        ),
+        lede=(
+            message("What they use stands there, with a plan for {pods:count} on a node.", pods=twin.pods_per_node),
+            *_planned_for(profile),
+        ),
+        findings=material.findings_of(slug),
+        sentences={"choice": (_choice(profile, material.plan.prices),), "reasons": _reasons(profile)},
+    )
+
+
+def _planned_for(profile: ProfilePlan) -> Iterator[Message]:
+    if profile.measured_pod_count:
+        yield message("The plan here is for {pods:count} ({reason:text}).", pods=profile.pods_per_node, reason=profile.pods_per_node_reason)
 
 
 def _section(profile: ProfilePlan, material: Material) -> Section:
@@ -48,12 +82,12 @@ def _how_to_read(profile: ProfilePlan, material: Material) -> tuple[Message, ...
             pods=profile.pods_per_node,
         ),
         message(
-            "Overrun is the chance that {pods:count} pods drawn from the measured ones need more than a node leaves them: allocatable less what DaemonSets use. Up to {most:probability} is accepted.",
+            f"Overrun is the chance that {{pods:count}} {plural(profile.pods_per_node, 'pod')} drawn from the measured ones {'needs' if profile.pods_per_node == 1 else 'need'} more than a node leaves: allocatable less what DaemonSets use. Up to {{most:probability}} is accepted.",
             pods=profile.pods_per_node,
             most=material.settings.plan.overrun_probability_max,
         ),
         message(
-            "Pods on a node: by requests, as many of the mean request as fit beside DaemonSets; by p95, as many that all use their 95th percentile. Tightest is the least of the three."
+            "Pods on a node: by requests, as many of the mean request as fit beside DaemonSets; by p95, as many that all use their 95th percentile; any, where they ask for nothing. Tightest is the least of the three."
         ),
         *_on_outliers(profile),
         message(
@@ -70,13 +104,13 @@ def _on_outliers(profile: ProfilePlan) -> Iterator[Message]:
     if found is None:
         return
     yield message(
-        "Withstood is how many of {pods:count} pods may reach {level:bytes} ({source:text}) while the others use {typical:quantile}.",
+        "Withstood is how many of {pods:count} pods may reach {level:bytes} ({source:text}) while the others use {typical:quantile}, all within the flavor's nominal memory; too small: not even without any.",
         pods=profile.pods_per_node,
         level=found.level_bytes,
         source=found.level_source,
         typical=found.typical_quantile,
     )
-    if found.share is not None:
+    if found.share:
         yield message(
             "Chance of more: when each pod reaches it with chance {share:ratio} ({source:text}).",
             share=found.share,
@@ -103,7 +137,7 @@ def _lede(profile: ProfilePlan, *, asked: bool) -> Iterator[Message]:
     values = {"where": ", ".join(where)} if where else {}
     yield message(running, pods=profile.pod_count, measured=profile.measured_pod_count, **values)
     if 0 < len(profile.memory.values) < FEW:
-        yield message("They are too few for a distribution.")
+        yield message("They are too few for a distribution, and to tell how likely it is that a node of them overruns.")
     if profile.measured_pod_count:
         yield message(
             "The plan is for {pods:count} on a node ({reason:text}).", pods=profile.pods_per_node, reason=profile.pods_per_node_reason
