@@ -62,7 +62,7 @@ def test_of_some_namespaces_only_what_their_pods_ask_for_is_said() -> None:
     assert state(shot) == "Pods of namespace team (1) request 1 core of CPU and 1 GiB of memory, and use 500 millicores and 1 GiB."
     assert tile(shot, 0) == (CORE, "500 millicores used; share of the nodes unknown")
     assert tile(shot, 2) == (1, "on nodes; share of their slots unknown")
-    assert tile(shot, 3) == (None, "of 4 nvidia.com/gpu")
+    assert tile(shot, 3) == (None, "of 4 nvidia.com/gpu; not known")
     found = sections_of(shot)
     assert render_message(found["capacity"].title) == "How full the nodes are is unknown, because only some namespaces were read"
     assert render_message(found["fleets"].title) == "How many nodes would do is unknown, because only some namespaces were read"

@@ -126,7 +126,7 @@ def _apart(plan: CapacityPlan) -> Iterator[Message]:
         yield message("Pods bound to nodes that were not listed: {pods:count}. No sum includes them.", pods=totals.unknown_node_pod_count)
     if totals.preemptible_pod_count:
         yield message(
-            f"Of the requests, {{cpu:nanocores}} and {{memory:bytes}} are those of {{pods:count}} {plural(totals.preemptible_pod_count, 'pod')} of negative priority, which make room when others need it.",
+            f"Of the requests, {{cpu:nanocores}} and {{memory:bytes}} are those of {{pods:count}} {plural(totals.preemptible_pod_count, 'pod')} of negative priority, which make way for others.",
             cpu=totals.preemptible_requests_cpu_nanocores,
             memory=totals.preemptible_requests_memory_bytes,
             pods=totals.preemptible_pod_count,

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from urllib.parse import quote
-
 from batch.findings import Message, message
 from batch.plan.model import FORMULA, NODES, FlavorFit, ProfilePlan
 from batch.plan.prices import Prices
+from batch.report.files import profile_file
 from batch.report.format import format_ratio
 from batch.report.model import MOST_ROWS, Column, Row, Table
 from batch.report.sections.material import plural
@@ -59,7 +58,7 @@ def flavors_table(profile: ProfilePlan, prices: Prices) -> Table:
         ),
         rows=tuple(_flavor_row(profile, fit, prices, priced=priced) for fit in fits[:MOST_ROWS]),
         row_count=len(fits),
-        file=_file(profile),
+        file=flavors_file(profile),
         notes=_notes(fits, prices),
     )
 
@@ -84,7 +83,7 @@ def pods_table(profile: ProfilePlan, accepted: float) -> Table:
         ),
         rows=tuple(_pods_row(profile, fit, tells=tells) for fit in fits[:MOST_ROWS]),
         row_count=len(fits),
-        file=_file(profile),
+        file=flavors_file(profile),
     )
 
 
@@ -101,8 +100,9 @@ def _in_order(profile: ProfilePlan) -> list[FlavorFit]:
     )
 
 
-def _file(profile: ProfilePlan) -> str:
-    return f"tables/profile-{quote(profile.name, safe='')}-flavors.csv"
+def flavors_file(profile: ProfilePlan) -> str:
+    """Name the file that has everything about flavors."""
+    return profile_file(profile.name, "flavors")
 
 
 def _flavor_row(profile: ProfilePlan, fit: FlavorFit, prices: Prices, *, priced: bool) -> Row:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from urllib.parse import quote
-
 from batch.findings import Message, message
 from batch.plan.model import PROFILE_PODS, NodePlan, ProfilePlan
 from batch.plan.prices import Prices
+from batch.report.files import profile_file
 from batch.report.model import MOST_ROWS, Bar, Column, Row, Table
 from batch.report.sections.flavor_tables import flavors_table, pods_table
 from batch.report.sections.material import plural, ratio
@@ -174,7 +173,7 @@ def _pods_table(profile: ProfilePlan) -> Table:
         ),
         rows=tuple(_pod_row(row, most, several=several) for row in rows),
         row_count=len(frame),
-        file=f"tables/profile-{quote(profile.name, safe='')}-pods.csv",
+        file=profile_file(profile.name, "pods"),
     )
 
 

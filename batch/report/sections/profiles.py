@@ -8,9 +8,10 @@ from batch.findings import Message, message
 from batch.plan.model import ProfilePlan
 from batch.plan.prices import Prices
 from batch.report.model import Section
+from batch.report.sections.flavor_tables import flavors_file
 from batch.report.sections.material import Material, plural
 from batch.report.sections.profile_charts import charts
-from batch.report.sections.profile_facts import FEW, recommended_fit
+from batch.report.sections.profile_facts import FEW, is_few, recommended_fit
 from batch.report.sections.profile_tables import tables
 
 TEMPLATE = "profile"
@@ -73,10 +74,16 @@ def _section(profile: ProfilePlan, material: Material) -> Section:
 
 
 def _how_to_read(profile: ProfilePlan, material: Material) -> tuple[Message, ...]:
+    quantiles = message(
+        "Quantiles are over measured pods: p90 is what nine in ten of them do not exceed. Each pod counts with one measurement, the newest of the snapshot."
+    )
+    if is_few(profile):
+        return (
+            quantiles,
+            message("How the pods fit each flavor is in {file:text}; it tells little about more pods.", file=flavors_file(profile)),
+        )
     return (
-        message(
-            "Quantiles are over measured pods: p90 is what nine in ten of them do not exceed. Each pod counts with one measurement, the newest of the snapshot."
-        ),
+        quantiles,
         message(
             "Allocatable is what the smallest of the cluster's nodes of that flavor reports; by formula, where it has none: the provider's published reservation, off an estimate of the memory that the kubelet sees. Pods that fit is the share of pods which use at most the nominal size divided by {pods:count}.",
             pods=profile.pods_per_node,

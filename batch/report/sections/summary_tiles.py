@@ -89,7 +89,7 @@ def _gpu_tile(resources: Sequence[GpuResource]) -> Tile:
     whole = sum(resource.allocatable_count for resource in own)
     known = [resource.requests_count for resource in own if resource.requests_count is not None]
     if len(known) < len(own):
-        return Tile("GPUs requested", None, "count", message("of {whole:count} {name:text}", whole=whole, name=name))
+        return Tile("GPUs requested", None, "count", message("of {whole:count} {name:text}; not known", whole=whole, name=name))
     share = ratio(sum(known), whole)
     base = message("{held:count} of {whole:count} {name:text}", held=sum(known), whole=whole, name=name)
     return Tile("GPUs requested", share, "ratio", base, None if share is None else Bar(None, share))
