@@ -113,3 +113,19 @@ def test_the_most_urgent_comes_first() -> None:
     )
     severities = [finding.severity for finding in assess(taken, Settings()).findings]
     assert severities == [Severity.CRITICAL, Severity.WARNING, Severity.ADVICE]
+
+
+def test_pods_that_request_nothing_are_told_when_they_are_many() -> None:
+    def found(blank: int, count: int) -> Finding | None:
+        pods = [pod(f"p{i}", cpu=0 if i < blank else CORE // 100, usage=(0, (i + 1) * MIB)) for i in range(count)]
+        return findings(snapshot(nodes=[node("n1")], pods=pods)).get("capacity.pods-without-requests")
+
+    most, some = found(6, 10), found(1, 10)
+    assert most is not None
+    assert (most.severity, dict(most.title.values), most.objects[0]) == (Severity.WARNING, {"blank": 6, "all": 10}, "default/p5")
+    assert most.detail.values == {"used": 21 * MIB}
+    assert some is not None
+    assert some.severity is Severity.ADVICE
+    assert found(1, 11) is None
+    unreadable = snapshot(nodes=[node("n1")], pods=[pod("a", cpu=None), pod("b", memory=GIB), pod("c", on="gone")])
+    assert "capacity.pods-without-requests" not in findings(unreadable)
