@@ -57,8 +57,8 @@ def latest_keys(cluster: str) -> tuple[str, str]:
 def run_files(report: Report) -> Iterator[Artifact]:
     """Yield every file of a run, named by its key, in writing order: manifest.json last, for it makes the run visible.
 
-    An artifact's name that is percent-encoded stays as it is, since the report links to it.
-    What it leaves to the history comes before that, so that a run that is listed is also remembered.
+    What it leaves to the history comes before that, so that a run that is listed is also remembered. An artifact's name that is
+    percent-encoded stays as it is, since the report links to it.
     """
     path = run_path(report)
     paths = {artifact.name: "/".join(encode(unquote(part)) for part in artifact.name.split("/")) for artifact in report.artifacts}
