@@ -24,7 +24,7 @@ def build(material: Material) -> tuple[Section, ...]:
             name="Capacity",
             title=_title(plan.totals, material.snapshot.namespaces),
             lede=tuple(_lede(plan.totals, material.snapshot.namespaces)),
-            how_to_read=_HOW_TO_READ if _is_something(plan.totals) else (),
+            how_to_read=_how_to_read(material),
             findings=material.findings_of(SLUG),
             tables=tables(plan, shared=material.snapshot.namespaces is not None) if _is_something(plan.totals) else {},
             sentences={"apart": tuple(_apart(plan))},
@@ -47,6 +47,13 @@ _HOW_TO_READ = (
         full=FULL_RATIO,
     ),
 )
+
+
+def _how_to_read(material: Material) -> tuple[Message, ...]:
+    """Give what explains the tables that are there: of some namespaces only the sums are."""
+    if not _is_something(material.plan.totals):
+        return ()
+    return _HOW_TO_READ if material.snapshot.namespaces is None else _HOW_TO_READ[:2]
 
 
 def _is_something(totals: Totals) -> bool:
