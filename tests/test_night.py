@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
 import signal
 import subprocess
@@ -18,6 +17,7 @@ import pytest
 from batch.cli import main
 from tests.collect.objects_json import container, node, page, pod
 from tests.kube.fake import FakeKube, rules_from_manifests, write_kubeconfig
+from tests.worlds import in_an_empty_place
 
 ROOT = Path(__file__).parent.parent
 SCHEMA = json.loads((ROOT / "reports/schema/report-v1.schema.json").read_text())
@@ -27,15 +27,8 @@ JSON_ONLY = {"NIGHTCAP_REPORT__FORMATS": "json"}
 
 @pytest.fixture(autouse=True)
 def quiet_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Run in an empty folder, with no settings and no cluster around, and leave logging as it was."""
-    for name in list(os.environ):
-        if name.startswith(("NIGHTCAP_", "KUBE", "AWS_")) or name.lower().endswith("_proxy"):
-            monkeypatch.delenv(name)
-    monkeypatch.chdir(tmp_path)
-    root = logging.getLogger()
-    before = root.handlers[:]
-    yield
-    root.handlers[:] = before
+    with in_an_empty_place(tmp_path, monkeypatch):
+        yield
 
 
 def run(*arguments: str) -> int:

@@ -9,7 +9,8 @@ from datetime import datetime
 import msgspec
 import pandas as pd
 
-from batch.collect.objects import ContainerStatus, Decoder, OwnerReference, Pod, PodSpec, PodStatus, decode_labels
+from batch.collect.items import Items
+from batch.collect.objects import ContainerStatus, OwnerReference, Pod, PodSpec, PodStatus, decode_labels
 from batch.collect.quantity import read_count, read_nanocores
 from batch.collect.rejects import Rejects
 from batch.collect.requests import is_sidecar
@@ -28,9 +29,8 @@ class PodCollector:
     """Turns pages of the pod list into tables; only the rows are kept, so memory is bounded by the result."""
 
     def __init__(self, rejects: Rejects, namespaces: Collection[str] = (), rule: RequestsRule = RequestsRule.PER_CONTAINER) -> None:
-        self._decoder = Decoder(Pod)
+        self._items = Items(Pod, "Pod", rejects, namespaces)
         self._rejects = rejects
-        self._namespaces = frozenset(namespaces)
         self._shapes = Shapes(rule)
         self._labels = _Labels()
         self._scheduling = SchedulingSets()
@@ -40,15 +40,9 @@ class PodCollector:
 
     def take(self, page: bytes) -> int:
         """Read one page; return how many pods it held."""
-        count = 0
-        for item in self._decoder.items(page):
-            count += 1
-            if isinstance(item, tuple):
-                self._rejects.add(f"pod {item[0]}", "object", "", item[1])
-            elif not item.metadata.name:
-                self._rejects.add("pod without a name", "metadata.name", "", "missing")
-            elif not self._namespaces or item.metadata.namespace in self._namespaces:
-                self._take_pod(item)
+        count, pods = self._items.of(page)
+        for name, pod in pods:
+            self._take_pod((pod.metadata.namespace or "default", name), pod)
         return count
 
     def tables(self) -> dict[str, pd.DataFrame]:
@@ -61,8 +55,7 @@ class PodCollector:
             **self._scheduling.tables(),
         }
 
-    def _take_pod(self, pod: Pod) -> None:
-        key = (pod.metadata.namespace or "default", str(pod.metadata.name))
+    def _take_pod(self, key: tuple[str, str], pod: Pod) -> None:
         shape = self._shapes.of(pod)
         for rest, field, value, reason in shape.refused:
             self._rejects.add(f"pod {key[0]}/{key[1]}{rest}", field, value, reason)

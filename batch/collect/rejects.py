@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import pandas as pd
 
-from batch.collect.quantity import QuantityError, read_amount
+from batch.collect.quantity import MOST_OF_A_POD, QuantityError, read_amount
 from batch.snapshot.schemas import REJECTS
 
 _LONGEST_VALUE = 100
@@ -50,6 +50,15 @@ class Rejects:
                 self.add(thing, f"{field}.{resource}", value, "not a quantity")
                 amounts[resource] = None
         return amounts
+
+    def possible(self, amounts: Mapping[str, int | None], thing: str, field: str) -> dict[str, int | None]:
+        """Give what a pod asks for; an amount that no machine has is noted and is None."""
+        found = dict(amounts)
+        for resource, amount in amounts.items():
+            if amount is not None and amount > MOST_OF_A_POD:
+                self.add(thing, f"{field}.{resource}", amount, "more than any machine has")
+                found[resource] = None
+        return found
 
     def entries(self) -> Iterator[tuple[str, str, str, str]]:
         """Yield object, field, value and reason of each."""

@@ -44,7 +44,7 @@ class Shapes:
 
 def _work_out(pod: Pod, rule: RequestsRule) -> Shape:
     rejects = Rejects()
-    requests, limits = effective_requests(pod, "", rejects, rule), effective_limits(pod, "", rejects)
+    requests, limits = effective_requests(pod, "", rejects, rule), effective_limits(pod, "", rejects, rule)
     spec = pod.spec or PodSpec()
     return Shape(
         requests,
@@ -67,6 +67,8 @@ def _words(pod: Pod) -> Iterator[object]:
         yield is_sidecar(container)
         yield from _container_words(container)
     yield resize_is_infeasible(status)
+    yield bytes(status.resources)
+    yield bytes(status.allocated_resources)
     for held in status.container_statuses or ():
         yield from _status_words(held)
     for held in status.init_container_statuses or ():

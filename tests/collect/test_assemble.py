@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -24,6 +24,7 @@ from batch.collect.source import (
     ListExpired,
     Source,
     SourceError,
+    at_any_time,
 )
 from batch.deadline import Deadline
 from batch.errors import CollectError
@@ -61,11 +62,12 @@ class Fake:
     def kubernetes_version(self) -> str | None:
         return "v1.36.2"
 
-    def pages(self, kind: Kind) -> Iterator[bytes]:
+    def pages(self, kind: Kind, before_page: Callable[[], None] = at_any_time) -> Iterator[bytes]:
         steps = self._lists.get(kind, [page()])
         if kind is PODS and self._again:
             self._lists[PODS] = list(self._again)
         for step in steps:
+            before_page()
             if isinstance(step, SourceError):
                 raise step
             yield step
