@@ -150,9 +150,7 @@ def _rights(cluster: Cluster, kind: Kind, namespaces: Sequence[str]) -> Iterator
     required = kind is PODS or (kind is NODES and not namespaces)
     effect = "" if required else EFFECTS[kind]
     code = CollectError.exit_code if required else 0
-    lines = [
-        _right(cluster, "list", kind, namespace, effect, code) for namespace in (namespaces if kind.namespaced else ()) or (None,)
-    ]
+    lines = [_right(cluster, "list", kind, namespace, effect, code) for namespace in (namespaces if kind.namespaced else ()) or (None,)]
     one_will_do = any(line.state == "ok" for line in lines)
     for line in lines:
         yield replace(line, exit_code=0, why=f"{line.why}{_LEFT_OUT}") if line.state != "ok" and one_will_do else line

@@ -305,7 +305,9 @@ class _Reading:
 
     def _note_forbidden(self, error: PartlyForbidden) -> None:
         where = ", ".join(error.namespaces)
-        gap = Gap(FILE_NAMES[error.kind], f"left out in {where}: {error.reason}", "Nothing of these namespaces is in the figures that rest on it.")
+        gap = Gap(
+            FILE_NAMES[error.kind], f"left out in {where}: {error.reason}", "Nothing of these namespaces is in the figures that rest on it."
+        )
         if gap not in self.gaps:  # each reading of usage meets it
             self.gaps.append(gap)
         if error.kind is PODS:

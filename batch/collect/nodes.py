@@ -72,7 +72,9 @@ class NodeCollector:
                 continue
             size += sizes.get(image, 0) if image == _NO_NAME else 0
             if size > LARGEST:
-                self._rejects.add(f"node {name}", "status.images", bytes(raw).decode(), "the sum of the images without a name is out of range")
+                self._rejects.add(
+                    f"node {name}", "status.images", bytes(raw).decode(), "the sum of the images without a name is out of range"
+                )
                 continue
             sizes[image] = size
         yield from ((name, image, size) for image, size in sizes.items())

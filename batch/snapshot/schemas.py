@@ -333,7 +333,12 @@ JOBS = Schema(
         Column("owner_name", TEXT, "name of the owner", nullable=True),
         Column("manual", FLAG, "true when it was started by hand from a CronJob"),
         Column("suspended", FLAG, "spec.suspend"),
-        Column("parallelism", INTEGER, "pods that may run at once: spec.parallelism, 1 where it is not set, and at most spec.completions", "count"),
+        Column(
+            "parallelism",
+            INTEGER,
+            "pods that may run at once: spec.parallelism, 1 where it is not set, and at most spec.completions",
+            "count",
+        ),
         Column(
             "template_requests_cpu_nanocores",
             INTEGER,

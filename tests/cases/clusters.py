@@ -63,7 +63,9 @@ def plan(snapshot: Snapshot) -> CapacityPlan:
     return assess(snapshot, Settings())
 
 
-def ready_node(name: str = "n1", *, capacity: Json | None = None, allocatable: Json | None = None, ready: str = "True", **more: Any) -> Json:
+def ready_node(
+    name: str = "n1", *, capacity: Json | None = None, allocatable: Json | None = None, ready: str = "True", **more: Any
+) -> Json:
     """Give a Node of 8 cores, 32 GiB and 110 pods unless told otherwise."""
     status: Json = {
         "capacity": capacity or {"cpu": "8", "memory": "32Gi", "pods": "110"},

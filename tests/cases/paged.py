@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 
 from batch.collect.source import NODES, PODS, Kind, at_any_time
@@ -25,12 +26,16 @@ class Padded:
         before_page()
         if kind is PODS:
             for start in range(0, self._pod_count, _PAGE_SIZE):
-                yield page(*(_padded(number) for number in range(start, min(start + _PAGE_SIZE, self._pod_count))))
+                items = (_PADDED.replace(b"NAME", b"p%06d" % number) for number in range(start, min(start + _PAGE_SIZE, self._pod_count)))
+                yield b'{"kind":"PodList","apiVersion":"v1","metadata":{},"items":[' + b",".join(items) + b"]}"
         else:
             yield page(*([node()] if kind is NODES else []))
 
 
-def _padded(number: int) -> dict[str, object]:
+def _padded() -> bytes:
     environment = [{"name": f"VARIABLE_{i}", "value": "x" * 90} for i in range(50)]
     managed = [{"manager": "kubelet", "operation": "Update", "fieldsV1": {f"f:{i}": {} for i in range(60)}}]
-    return pod(f"p{number:06}", spec={"containers": [container(requests={"cpu": "1"}, env=environment)]}, managedFields=managed)
+    return json.dumps(pod("NAME", spec={"containers": [container(requests={"cpu": "1"}, env=environment)]}, managedFields=managed)).encode()
+
+
+_PADDED = _padded()

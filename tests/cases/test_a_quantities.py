@@ -48,14 +48,16 @@ def test_a04_m_where_m_or_mi_was_meant_is_read_as_it_stands() -> None:
 
 
 def test_a05_numbers_that_are_no_strings() -> None:
-    snapshot = read([ready_node(capacity={"cpu": 4, "memory": 16000000000})], [pod(spec={"containers": [container(requests={"cpu": 0.1})]})])
+    snapshot = read(
+        [ready_node(capacity={"cpu": 4, "memory": 16000000000})], [pod(spec={"containers": [container(requests={"cpu": 0.1})]})]
+    )
     node = snapshot.table("nodes").iloc[0]
     assert (node["allocatable_cpu_nanocores"], node["allocatable_memory_bytes"]) == (4 * CORE, 16_000_000_000)
     assert snapshot.table("pods")["requests_cpu_nanocores"].tolist() == [100_000_000]
 
 
 @pytest.mark.parametrize("flag", [True, False])
-def test_a05_a_flag_is_no_number(flag: bool) -> None:
+def test_a05_a_flag_is_no_number(flag: object) -> None:
     with pytest.raises(QuantityError):
         read_amount("memory", flag)
     row = read([ready_node(capacity={"cpu": flag, "memory": "1Gi"})]).table("nodes").iloc[0]

@@ -13,7 +13,7 @@ from batch.plan.rightsizing.model import Verdict
 from tests.cases.clusters import CORE, GI, MI, plan, read, ready_node
 from tests.cases.clusters import node_metrics as of_node
 from tests.cases.clusters import pod_metrics as of_pod
-from tests.collect.api_lists import Clock, Connect
+from tests.collect.api_lists import Connect
 from tests.collect.objects_json import container, pod
 from tests.collect.test_assemble import snapshot_of
 from tests.kube.fake import FakeKube
@@ -35,7 +35,7 @@ def test_b01_a_node_without_metrics_is_unknown_and_the_share_is_of_those_that_re
     [(503, "service unavailable", "metrics API unavailable: 503 service unavailable", 5), (404, None, "is not served (404)", 1)],
 )
 def test_b02_a_metrics_api_that_is_down_is_no_data_and_the_rest_is_reported(
-    kube: FakeKube, connect: Connect, clock: Clock, status: int, body: str | None, reason: str, requests: int
+    kube: FakeKube, connect: Connect, status: int, body: str | None, reason: str, requests: int
 ) -> None:
     kube.add({"apiVersion": "v1", "kind": "Node", **ready_node()})
     kube.add({"apiVersion": "v1", "kind": "Pod", **pod(spec={"containers": [container(requests={"cpu": "1"})]})})
@@ -62,7 +62,9 @@ def test_b03_metrics_that_lack_a_container_are_not_those_of_the_pod() -> None:
     part = [of_pod("p1", sidecar={"cpu": "10m", "memory": "10Mi"})]
     totals = plan(read([ready_node()], [two_containers()], pod_metrics=part)).totals
     assert (totals.usage_cpu_nanocores, totals.usage_memory_bytes, totals.measured_pod_count) == (None, None, 0)
-    whole = [of_pod("p1", sidecar={"cpu": "10m", "memory": "10Mi"}, work={"cpu": "1", "memory": "1Mi"}, debugger={"cpu": "1", "memory": "1Mi"})]
+    whole = [
+        of_pod("p1", sidecar={"cpu": "10m", "memory": "10Mi"}, work={"cpu": "1", "memory": "1Mi"}, debugger={"cpu": "1", "memory": "1Mi"})
+    ]
     totals = plan(read([ready_node()], [two_containers()], pod_metrics=whole)).totals
     assert (totals.usage_cpu_nanocores, totals.usage_memory_bytes, totals.measured_pod_count) == (2_010_000_000, 12 * MI, 1)
 

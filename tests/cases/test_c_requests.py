@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from batch.collect.requests import effective_limits, effective_requests
 from batch.collect.rejects import Rejects
+from batch.collect.requests import effective_limits, effective_requests
 from batch.plan.model import CapacityPlan
 from batch.plan.rightsizing.model import Advice
 from batch.snapshot.requests_rule import RequestsRule, rule_of
@@ -148,15 +148,18 @@ def test_c08_a_resize_is_counted_by_the_rule_of_the_version(version: str | None,
 
 @pytest.mark.parametrize(("restart", "version", "milli"), [("Always", "v1.36.2", 3000), (None, "v1.36.2", 1000), (None, "v1.37.0", 2000)])
 def test_c08_the_status_of_an_ordinary_init_container_does_not_count_before_1_37(restart: str | None, version: str, milli: int) -> None:
-    init = container("init", requests={"cpu": "100m"}, **({"restartPolicy": restart} if restart else {}))
+    init = {**container("init", requests={"cpu": "100m"}), "restartPolicy": restart}
     status = {"name": "init", "allocatedResources": {"cpu": "2"}, "resources": {"requests": {"cpu": "2"}}}
     spec = {"containers": [container(requests={"cpu": "1"})], "initContainers": [init]}
     found = effective_requests(decode_pod(resized(spec=spec, status={"initContainerStatuses": [status]})), "p", Rejects(), rule_of(version))
     assert found["cpu"] == milli * MILLI
 
 
-POD_LEVEL = {
-    "spec": {"containers": [container(requests={"cpu": "1"}, limits={"cpu": "1"})], "resources": {"requests": {"cpu": "2"}, "limits": {"cpu": "4"}}},
+POD_LEVEL: dict[str, Json] = {
+    "spec": {
+        "containers": [container(requests={"cpu": "1"}, limits={"cpu": "1"})],
+        "resources": {"requests": {"cpu": "2"}, "limits": {"cpu": "4"}},
+    },
     "status": {"allocatedResources": {"cpu": "3"}, "resources": {"requests": {"cpu": "2500m", "memory": "1Gi"}, "limits": {"cpu": "6"}}},
 }
 
@@ -171,7 +174,9 @@ POD_LEVEL = {
     ],
 )
 @pytest.mark.parametrize("rule", RequestsRule)
-def test_c08_a_pod_resized_as_a_whole_holds_the_largest_of_the_three(rule: RequestsRule, condition: str | None, asked: str, milli: int) -> None:
+def test_c08_a_pod_resized_as_a_whole_holds_the_largest_of_the_three(
+    rule: RequestsRule, condition: str | None, asked: str, milli: int
+) -> None:
     spec = {**POD_LEVEL["spec"], "resources": {"requests": {"cpu": asked}}, "overhead": {"cpu": "100m"}}
     found = effective_requests(decode_pod(resized(condition=condition, spec=spec, status=POD_LEVEL["status"])), "p", Rejects(), rule)
     assert found["cpu"] == (milli + 100) * MILLI
@@ -179,7 +184,10 @@ def test_c08_a_pod_resized_as_a_whole_holds_the_largest_of_the_three(rule: Reque
 
 @pytest.mark.parametrize(("rule", "memory"), [(RequestsRule.PER_CONTAINER, None), (RequestsRule.PER_POD, GI)])
 def test_c08_until_1_36_only_what_the_pod_itself_asks_for_is_taken_from_its_status(rule: RequestsRule, memory: int | None) -> None:
-    assert effective_requests(decode_pod(resized(**POD_LEVEL)), "p", Rejects(), rule).get("memory") == memory
+    assert (
+        effective_requests(decode_pod(resized(spec=POD_LEVEL["spec"], status=POD_LEVEL["status"])), "p", Rejects(), rule).get("memory")
+        == memory
+    )
 
 
 def test_c08_from_1_37_the_status_of_the_pod_stands_for_its_containers() -> None:
@@ -201,7 +209,12 @@ def test_c08_limits_are_the_larger_of_asked_and_configured(rule: RequestsRule, c
 @pytest.mark.parametrize(("condition", "cores"), [(None, 6), ("Infeasible", 6)])
 @pytest.mark.parametrize("rule", RequestsRule)
 def test_c08_limits_of_the_pod_as_a_whole_too(rule: RequestsRule, condition: str | None, cores: int) -> None:
-    assert effective_limits(decode_pod(resized(condition=condition, **POD_LEVEL)), "p", Rejects(), rule)["cpu"] == cores * CORE
+    assert (
+        effective_limits(
+            decode_pod(resized(condition=condition, spec=POD_LEVEL["spec"], status=POD_LEVEL["status"])), "p", Rejects(), rule
+        )["cpu"]
+        == cores * CORE
+    )
 
 
 def test_a_resize_that_was_carried_out_for_one_of_two_alike_pods_is_counted_for_that_one() -> None:
@@ -237,6 +250,6 @@ def test_a_number_beyond_64_bits_costs_its_pod(spec: Json, status: Json) -> None
 
 
 def test_a_time_that_is_none_in_utc_is_unknown() -> None:
-    dates = {"creationTimestamp": "9999-12-31T23:59:59-14:00", "deletionTimestamp": "0001-01-01T00:00:00+14:00"}
+    dates: dict[str, Any] = {"creationTimestamp": "9999-12-31T23:59:59-14:00", "deletionTimestamp": "0001-01-01T00:00:00+14:00"}
     row = read([ready_node()], [pod(**dates)]).table("pods").iloc[0]
     assert row[["created_at", "deleted_at"]].isna().all()

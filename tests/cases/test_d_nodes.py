@@ -21,7 +21,8 @@ def asking(name: str, cpu: str, on: str) -> dict[str, Any]:
 def test_d01_without_allocatable_capacity_counts_and_without_both_the_node_is_unknown() -> None:
     found = plan(read([ready_node("n1", capacity={"cpu": "4", "memory": "8Gi", "pods": "110"}), node("n2")]))
     rows = found.nodes.set_index("node")
-    assert rows.loc["n1", ["allocatable_cpu_nanocores", "allocatable_memory_bytes"]].tolist() == [4 * CORE, 8 * GI]
+    assert rows["allocatable_cpu_nanocores"]["n1"] == 4 * CORE
+    assert rows["allocatable_memory_bytes"]["n1"] == 8 * GI
     assert rows.loc["n2", ["allocatable_cpu_nanocores", "allocatable_memory_bytes", "allocatable_pod_count"]].isna().all()
     assert found.totals.node_count == 2
 
@@ -59,7 +60,11 @@ def test_d04_room_on_nodes_that_ordinary_pods_cannot_use_is_shown_by_reason() ->
     found = plan(read(nodes, [asking("a", "6", "n1"), asking("b", "1", "n2"), asking("c", "1", "n3")]))
     (pool,) = found.pools
     assert pool.headroom_cpu_nanocores == 2 * CORE
-    assert {one.reason: one.headroom_cpu_nanocores for one in pool.unusable} == {"cordoned": 7 * CORE, "tainted": 3 * CORE, "not ready": 8 * CORE}
+    assert {one.reason: one.headroom_cpu_nanocores for one in pool.unusable} == {
+        "cordoned": 7 * CORE,
+        "tainted": 3 * CORE,
+        "not ready": 8 * CORE,
+    }
     assert found.totals.requests_cpu_nanocores == 8 * CORE
 
 

@@ -7,17 +7,21 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from batch.cli import main
-from batch.collect.source import PODS, SourceError
-from tests.cases.clusters import ready_node
+from batch.collect.source import POD_METRICS, PODS, SourceError
+from tests.cases.clusters import read, ready_node
 from tests.collect.api_lists import Clock, Connect, names, pods
 from tests.collect.objects_json import container, pod
+from tests.collect.test_assemble import snapshot_of
 from tests.kube.fake import FakeKube, write_kubeconfig
+from tests.s3.test_answers import Answer, answering, store
 from tests.worlds import in_an_empty_place
 
 ROOT = Path(__file__).parents[2]
@@ -75,7 +79,7 @@ def test_g01_a_server_that_stays_busy_ends_the_run_with_a_clear_message(
 def test_g02_a_body_that_stops_half_way_is_read_again_in_smaller_pages(kube: FakeKube, connect: Connect, trouble: Any) -> None:
     kube.add(pods(3))
     kube.fail("/api/v1/pods", trouble, times=1)
-    assert sum(names(connect(kube, api__page_size=4)), []) == ["p00000", "p00001", "p00002"]
+    assert list(chain(*names(connect(kube, api__page_size=4)))) == ["p00000", "p00001", "p00002"]
     assert [request.query["limit"] for request in kube.requests][:2] == ["4", "2"]
 
 
@@ -132,7 +136,65 @@ def test_g04_a_second_401_is_an_error_and_no_missing_right(kube: FakeKube, conne
     assert not caught.value.forbidden
 
 
-def test_a_page_is_not_asked_for_when_the_time_is_used_up(kube: FakeKube, connect: Connect, clock: Clock) -> None:
+def test_g05_the_api_server_is_reached_directly_and_the_bucket_through_the_proxy(
+    kube: FakeKube, connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def proxied(request: BaseHTTPRequestHandler) -> Answer:
+        asked.append(f"{request.command} {request.path}")
+        return Answer(200, "pages" if request.command == "HEAD" else "")
+
+    kube.add(pods(1))
+    with answering(proxied) as proxy:
+        monkeypatch.setenv("HTTP_PROXY", proxy)
+        monkeypatch.setenv("NO_PROXY", "10.0.0.0/8,.svc,127.0.0.1,localhost")
+        assert names(connect(kube)) == [["p00000"]]
+        store("http://store.example").write("report.pdf", b"pages", "application/pdf")
+    assert len(kube.requests) == 1
+    assert asked == ["PUT http://store.example/rpt/report.pdf", "HEAD http://store.example/rpt/report.pdf"]
+
+
+def test_g05_a_dead_proxy_that_no_proxy_covers_does_not_matter(kube: FakeKube, connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HTTPS_PROXY", "HTTP_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    monkeypatch.setenv("NO_PROXY", "10.0.0.0/8,.svc,127.0.0.1,localhost")
+    assert names(connect(kube)) == [[]]
+
+
+def test_g06_only_continue_says_whether_there_is_more(kube: FakeKube, connect: Connect) -> None:
+    sizes = ((500, "t1"), (0, "t2"), (253, ""))
+    kube.serve("/api/v1/pods", *({**pods(count), "metadata": {"continue": token}} for count, token in sizes))
+    assert sum(len(page) for page in names(connect(kube))) == 753
+    assert [request.query.get("continue") for request in kube.requests] == [None, "t1", "t2"]
+
+
+def test_g06_the_metrics_api_gives_all_at_once(kube: FakeKube, connect: Connect) -> None:
+    kube.add(pods(5000) | {"apiVersion": "metrics.k8s.io/v1beta1", "kind": "PodMetricsList"})
+    assert [len(page) for page in names(connect(kube), POD_METRICS)] == [5000]
+
+
+def test_g07_items_that_are_null_are_none(kube: FakeKube, connect: Connect) -> None:
+    kube.serve("/apis/metrics.k8s.io/v1beta1/pods", {"kind": "PodMetricsList", "metadata": {}, "items": None})
+    snapshot = snapshot_of(connect(kube))
+    assert snapshot.table("container_usage").empty
+    assert snapshot.table("rejects").empty
+
+
+def test_g07_lists_of_a_pod_that_are_null_are_empty() -> None:
+    nothing: dict[str, Any] = {"initContainers": None, "tolerations": None, "schedulingGates": None, "nodeSelector": None, "affinity": None}
+    statuses = {"containerStatuses": None, "initContainerStatuses": None, "conditions": None}
+    null = pod("null", spec={**nothing, "overhead": None}, status=statuses, labels=None, ownerReferences=None, annotations=None)
+    bare = pod("bare", spec={"containers": None}, status=statuses)
+    snapshot = read([ready_node()], [null, bare])
+    assert snapshot.table("rejects").empty
+    assert snapshot.table("pods")[["pod", "container_count", "requests_cpu_nanocores"]].to_numpy().tolist() == [
+        ["bare", 0, 0],
+        ["null", 1, 0],
+    ]
+
+
+def test_a_page_is_asked_for_only_after_asking_whether_it_may_be(kube: FakeKube, connect: Connect) -> None:
     kube.add(pods(3))
     asked: list[int] = []
     pages = connect(kube, api__page_size=1).pages(PODS, lambda: asked.append(len(kube.requests)))

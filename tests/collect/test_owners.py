@@ -8,6 +8,7 @@ import pytest
 
 from batch.collect.jobs import JobCollector
 from batch.collect.rejects import Rejects
+from batch.collect.source import at_any_time
 from tests.collect.objects_json import container, page, pod
 from tests.collect.test_assemble import Fake, snapshot_of
 
@@ -56,7 +57,7 @@ def test_replica_sets_are_asked_only_when_a_pod_leaves_a_question() -> None:
     asked: list[str] = []
 
     class Watched(Fake):
-        def pages(self, kind: Any, before_page: Any) -> Any:
+        def pages(self, kind: Any, before_page: Any = at_any_time) -> Any:
             asked.append(kind.name)
             return super().pages(kind, before_page)
 
