@@ -208,7 +208,7 @@ class _Reading:
             self._read_again(pods, namespaces, sampling)
         read = {kind: table for kind, table in _MEASURED.items() if table in self.tables}
         elapsed_seconds = self.deadline.monotonic() - self.deadline.started
-        latest = latest_believed((self.tables[table]["measured_at"] for table in read.values()), taken_at, elapsed_seconds)
+        latest = latest_believed([self.tables[table]["measured_at"] for table in read.values()], taken_at, elapsed_seconds)
         for kind, table in read.items():
             if latest is not None:
                 self._leave_out_future(kind, table, latest)

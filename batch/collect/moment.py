@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 import pandas as pd
@@ -14,14 +14,12 @@ _AHEAD_OF_MOST = timedelta(days=1)
 """How far a measurement may be ahead of the middle one where nothing else tells the time: a dump may hold readings of several hours."""
 
 
-def latest_believed(measured_at: Iterable[pd.Series], taken_at: datetime | None, elapsed_seconds: float) -> pd.Timestamp | None:
-    """Give the latest time at which anything can have been measured; None without measurements. `taken_at` None: the measurements tell it."""
-    known = pd.concat([pd.Series(dtype="datetime64[us, UTC]"), *(times.astype("datetime64[us, UTC]") for times in measured_at)])
-    if known.empty:
-        return None
+def latest_believed(measured_at: Sequence[pd.Series], taken_at: datetime | None, elapsed_seconds: float) -> pd.Timestamp | None:
+    """Give the latest time at which anything can have been measured; None when nothing tells. `taken_at` None: the measurements tell it."""
     if taken_at is not None:
         return pd.Timestamp(taken_at + timedelta(seconds=elapsed_seconds) + _AHEAD)
-    return pd.Timestamp(known.sort_values().iloc[len(known) // 2] + _AHEAD_OF_MOST)
+    known = pd.concat(measured_at) if measured_at else pd.Series()
+    return pd.Timestamp(known.sort_values().iloc[len(known) // 2] + _AHEAD_OF_MOST) if len(known) else None
 
 
 def split(frame: pd.DataFrame, latest: pd.Timestamp) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -226,8 +226,10 @@ def is_sidecar(container: Container) -> bool:
 
 def resize_is_infeasible(status: PodStatus) -> bool:
     """Tell whether the kubelet has refused the resize that the spec asks for."""
-    pending = next((c for c in status.conditions or [] if c.type == "PodResizePending"), None)
-    return pending is not None and pending.reason == "Infeasible"
+    for condition in status.conditions or ():
+        if condition.type == "PodResizePending":
+            return condition.reason == "Infeasible"
+    return False
 
 
 def _together(
