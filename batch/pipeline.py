@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Protocol
@@ -15,7 +15,7 @@ from batch.collect.assemble import ONCE, Identity, Sampling, assemble
 from batch.collect.dump import Dump
 from batch.collect.source import Source
 from batch.deadline import Deadline
-from batch.deliver import publish, spool
+from batch.deliver import layout, publish, spool
 from batch.deliver.model import Receipt
 from batch.deliver.storage import StorageError, locate, open_store
 from batch.errors import BatchError, CollectError, DeliverError, RenderError, SettingsError
@@ -25,7 +25,8 @@ from batch.plan.assess import assess as assess_plan
 from batch.plan.prices import Prices
 from batch.report.model import Artifact, Report, Run
 from batch.settings import Settings
-from batch.snapshot import archive
+from batch.snapshot import archive, history
+from batch.snapshot.history import NO_HISTORY, History
 from batch.snapshot.model import Snapshot
 
 SAMPLE = Path(__file__).resolve().parent.parent / "sample" / "cluster"
@@ -80,7 +81,8 @@ def run(settings: Settings, world: World, outcome: Outcome) -> None:
     prices = price_list.read(settings.prices)  # and so are bad prices
     started_at = world.now()
     snapshot = take_snapshot(settings, world)
-    report = make_report(settings, world, snapshot, started_at, prices)
+    remembered = remember(settings, outputs[0], snapshot)
+    report = make_report(settings, world, snapshot, started_at, prices, remembered)
     outcome.report = report
     world.progress.stage("deliver")
     for receipt in publish.publish(report, outputs, settings):
@@ -131,12 +133,27 @@ def _load(settings: Settings, where: str) -> Snapshot:
         raise CollectError("snapshot-unreadable", attempted=f"read the snapshot at {where}", why=error.why, remedy=error.remedy) from error
 
 
-def make_report(settings: Settings, world: World, snapshot: Snapshot, started_at: datetime, prices: Prices) -> Report:
-    """Assess a snapshot and render the report."""
+def remember(settings: Settings, url: str, snapshot: Snapshot) -> History:
+    """Read what earlier nights left at an output; one that cannot be read is a gap in the report, and a failed receipt when it is served."""
+    try:
+        store = open_store(url, settings)
+    except SettingsError as error:
+        return History(gaps=(history.unreadable(error.why),))
+    return history.load(
+        store, layout.history_path(snapshot.cluster), before=snapshot.date, window_seconds=settings.rightsizing.window_seconds
+    )
+
+
+def make_report(
+    settings: Settings, world: World, snapshot: Snapshot, started_at: datetime, prices: Prices, remembered: History = NO_HISTORY
+) -> Report:
+    """Assess a snapshot in the light of earlier nights, and render the report."""
     from batch.report.render import render  # noqa: PLC0415  WeasyPrint and matplotlib take a second to import; `settings` and errors need neither
 
     world.progress.stage("assess")
-    capacity = assess_plan(snapshot, settings, prices=prices)
+    files = _snapshot_artifacts(snapshot)
+    snapshot = replace(snapshot, gaps=(*snapshot.gaps, *remembered.gaps))
+    capacity = assess_plan(snapshot, settings, remembered, prices)
     accelerators = assess_gpu(snapshot, settings)
     world.progress.stage("render")
     this_run = Run(
@@ -149,7 +166,7 @@ def make_report(settings: Settings, world: World, snapshot: Snapshot, started_at
         deadline_seconds=settings.run.deadline_seconds,
         complete=snapshot.complete,
     )
-    return render(this_run, snapshot, capacity, accelerators, settings, _snapshot_artifacts(snapshot))
+    return render(this_run, snapshot, capacity, accelerators, settings, files)
 
 
 def chosen_outputs(settings: Settings, world: World) -> tuple[str, ...]:

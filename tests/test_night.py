@@ -86,6 +86,33 @@ def test_a_snapshot_gives_the_same_report_as_its_source(monkeypatch: pytest.Monk
     assert direct == later
 
 
+def usage_of_web(folder: Path, night: int) -> dict[str, Any]:
+    """Report one pod of a StatefulSet, seen at 2 a.m. of that night of November with as many hundredths of a core; give its line of advice."""
+    owner = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "web", "uid": "u", "controller": True}
+    web = pod("web-0", ownerReferences=[owner], spec={"nodeName": "n1", "containers": [container(requests={"cpu": "1", "memory": "1Gi"})]})
+    usage = {"name": "app", "usage": {"cpu": f"{night}0m", "memory": "256Mi"}}
+    sample = {"metadata": {"namespace": "default", "name": "web-0"}, "timestamp": f"2026-11-{night:02}T02:00:00Z", "window": "30s"}
+    write_dump(folder, [node(status={"capacity": {"cpu": "4", "memory": "8Gi"}})], [web], [{**sample, "containers": [usage]}])
+    assert run("--source", f"dump:{folder}", "--cluster", "c") == 0
+    (path,) = Path("out").glob(f"cluster=c/date=2026-11-{night:02}/run=*/report.json")
+    (advice,) = json.loads(path.read_text())["rightsizing"]["workloads"]
+    return {"samples": advice["sample_count"], "nights": advice["night_count"], "peak": advice["candidates"]["peak"]["cpu_cores"]}
+
+
+def test_each_night_rests_on_those_before_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("NIGHTCAP_REPORT__FORMATS", "json")
+    assert usage_of_web(tmp_path / "1", 10) == {"samples": 1, "nights": 1, "peak": 0.1}
+    assert usage_of_web(tmp_path / "2", 20) == {"samples": 2, "nights": 2, "peak": 0.2}
+    assert usage_of_web(tmp_path / "once more", 20) == {"samples": 2, "nights": 2, "peak": 0.2}
+    (kept,) = Path("out/cluster=c/history/date=2026-11-20/sketches").iterdir()
+    kept.write_bytes(b"damaged")
+    assert usage_of_web(tmp_path / "3", 21) == {"samples": 2, "nights": 2, "peak": 0.21}
+    assert any(
+        gap["source"] == "history"
+        for gap in json.loads(next(Path("out").glob("cluster=c/date=2026-11-21/run=*/report.json")).read_text())["gaps"]
+    )
+
+
 def test_a_dump_without_measurements_is_reported_without_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("NIGHTCAP_REPORT__FORMATS", "json")
     folder = write_dump(tmp_path / "d", [node(status={"capacity": {"cpu": "4", "memory": "8Gi"}}), node("n2")], [pod()])

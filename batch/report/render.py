@@ -20,6 +20,7 @@ from batch.report.patches import patches
 from batch.report.pdf import Pdf, make_pdf
 from batch.report.sections.material import Material
 from batch.settings import Settings
+from batch.snapshot import sketches
 from batch.snapshot.model import Gap, Snapshot
 from batch.snapshot.views import sampling
 
@@ -60,7 +61,14 @@ def render(run: Run, snapshot: Snapshot, plan: CapacityPlan, gpu: GpuAssessment,
         missing=_missing(snapshot.gaps),
         findings=material.findings,
         problem=problem,
+        history=_history(plan, run),
     )
+
+
+def _history(plan: CapacityPlan, run: Run) -> tuple[Artifact, ...]:
+    """Give what later runs will read of this one."""
+    sketch = plan.rightsizing.sketch
+    return (Artifact(sketches.name(run.id), sketches.MEDIA_TYPE, sketches.encode(sketch)),) if sketch else ()
 
 
 def _material(run: Run, snapshot: Snapshot, plan: CapacityPlan, gpu: GpuAssessment, settings: Settings) -> Material:
