@@ -10,7 +10,6 @@ from batch.collect.rejects import Rejects
 from batch.collect.requests import effective_limits, effective_requests, is_sidecar, limited, own_amounts, resize_is_infeasible
 from batch.snapshot.requests_rule import RequestsRule
 
-
 _OWN_COLUMN = ("cpu", "memory")
 _NO_SPEC, _NO_STATUS = PodSpec(), PodStatus()
 

@@ -181,6 +181,11 @@ def test_g07_items_that_are_null_are_none(kube: FakeKube, connect: Connect) -> N
     assert snapshot.table("rejects").empty
 
 
+def test_g07_metadata_of_a_list_that_is_null_is_the_end_of_it(kube: FakeKube, connect: Connect) -> None:
+    kube.serve("/api/v1/pods", {**pods(2), "metadata": None})
+    assert names(connect(kube)) == [["p00000", "p00001"]]
+
+
 def test_g07_lists_of_a_pod_that_are_null_are_empty() -> None:
     nothing: dict[str, Any] = {"initContainers": None, "tolerations": None, "schedulingGates": None, "nodeSelector": None, "affinity": None}
     statuses = {"containerStatuses": None, "initContainerStatuses": None, "conditions": None}
