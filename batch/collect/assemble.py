@@ -217,7 +217,7 @@ class _Reading:
             else:
                 self.newest = max(filter(None, (self.newest, self.tables[table]["measured_at"].max().to_pydatetime())))
 
-    def _leave_out_future(self, kind: Kind, table: str, latest: pd.Timestamp) -> None:
+    def _leave_out_future(self, kind: Kind, table: str, latest: datetime) -> None:
         """Note the measurements from after `latest` once for each object, and go on without them."""
         self.tables[table], ahead = split(self.tables[table], latest)
         names = [name for name in ("namespace", "pod", "node") if name in ahead]
@@ -277,6 +277,7 @@ class _Reading:
 
     def _read_pages(self, kind: Kind, make: Callable[[], AnyCollector], *, required: bool = False) -> AnyCollector:
         """Read all pages into a fresh collector; a list that expired in the middle is begun again, and never half used."""
+        refused_before = len(self.rejects)
         for _ in range(_MOST_RESTARTS):
             collector, count = make(), 0
             try:
@@ -284,6 +285,7 @@ class _Reading:
                     count += collector.take(page)
                     self.on_page(FILE_NAMES[kind], count)
             except ListExpired:
+                self.rejects.forget_after(refused_before)
                 continue
             except PartlyForbidden as error:
                 self._note_forbidden(error)

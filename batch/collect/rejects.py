@@ -28,6 +28,10 @@ class Rejects:
         """Note one refused value with the object that it belongs to."""
         self._rows.append((len(self._rows) + 1, thing, field, str(value)[:_LONGEST_VALUE], reason))
 
+    def forget_after(self, count: int) -> None:
+        """Keep the first `count` only: what came after them was of a list that is begun again."""
+        del self._rows[count:]
+
     def amounts(
         self,
         quantities: Mapping[str, object] | None,

@@ -91,8 +91,9 @@ def test_b06_a_further_key_in_usage_is_neither_cpu_nor_memory() -> None:
 
 def test_a_measurement_from_the_future_is_none_and_is_named() -> None:
     ahead = {**of_pod("p2", app={"cpu": "8", "memory": "1Gi"}), "timestamp": "2026-12-01T03:00:00Z"}
-    snapshot = read([ready_node()], [pod(), pod("p2")], pod_metrics=[of_pod("p1", app={"cpu": "1", "memory": "1Gi"}), ahead])
-    assert plan(snapshot).totals.usage_cpu_nanocores == CORE
+    believed = [of_pod(name, app={"cpu": "1", "memory": "1Gi"}) for name in ("p1", "p3")]
+    snapshot = read([ready_node()], [pod(name) for name in ("p1", "p2", "p3")], pod_metrics=[*believed, ahead])
+    assert plan(snapshot).totals.usage_cpu_nanocores == 2 * CORE
     (refused,) = snapshot.table("rejects").to_dict("records")
     assert (refused["object"], refused["reason"]) == ("podmetrics default/p2", "it is in the future")
 

@@ -124,6 +124,12 @@ def test_a_list_that_expired_is_begun_again_and_never_half_used() -> None:
     assert snapshot_of(source).table("pods")["pod"].tolist() == ["new"]
 
 
+def test_what_was_refused_in_a_list_that_is_begun_again_is_noted_once() -> None:
+    broken = {"metadata": {"name": "broken"}, "spec": 7}
+    snapshot = snapshot_of(Fake(pods=[page(broken), ListExpired(PODS, "expired")], again=[page(broken, pod("new"))]))
+    assert snapshot.table("rejects")["object"].tolist() == ["pod broken"]
+
+
 def test_a_list_that_expires_for_ever_is_given_up() -> None:
     with pytest.raises(CollectError, match="expired 3 times"):
         snapshot_of(Fake(pods=[page(pod()), ListExpired(PODS, "expired")]))
@@ -324,20 +330,25 @@ def test_one_measurement_from_the_future_does_not_move_the_moment_of_a_dump(tmp_
     assert snapshot.table("rejects")["object"].tolist() == ["podmetrics default/p9"]
 
 
-def test_measurements_that_are_all_from_the_future_are_a_gap() -> None:
-    snapshot = snapshot_of(Fake(), taken_at=datetime(2026, 12, 1, 1, tzinfo=UTC))
-    assert not snapshot.has("podmetrics")
+def test_measurements_that_agree_are_believed_whatever_our_clock_says() -> None:
+    assert snapshot_of(Fake(), taken_at=datetime(2026, 12, 1, 1, tzinfo=UTC)).has("podmetrics")
 
 
-def test_readings_during_the_sampling_are_not_from_the_future() -> None:
-    snapshot = assemble(
-        Fake(podmetrics=[reading(0, "1Mi")]),  # an hour after the run began, when it is read
-        Identity("c", "cluster"),
-        taken_at=datetime(2026, 12, 1, 1, tzinfo=UTC),
-        fallback_taken_at=lambda: NOON,
-        deadline=Deadline(None, 0, lambda: 3600.0, 0.0),
-    )
-    assert snapshot.has("podmetrics")
+def test_readings_taken_while_the_run_goes_on_are_not_from_the_future() -> None:
+    late = {**USAGE, "metadata": {"name": "p2", "namespace": "default"}, "timestamp": "2026-12-01T03:00:00Z"}
+
+    def read(elapsed_seconds: float) -> list[str]:
+        snapshot = assemble(
+            Fake(podmetrics=[page(USAGE, {**USAGE, "metadata": {"name": "p3", "namespace": "default"}}, late)]),
+            Identity("c", "cluster"),
+            taken_at=datetime(2026, 12, 1, 2, tzinfo=UTC),
+            fallback_taken_at=lambda: NOON,
+            deadline=Deadline(None, 0, lambda: elapsed_seconds, 0.0),
+        )
+        return snapshot.table("container_usage")["pod"].tolist()
+
+    assert read(3600) == ["p1", "p2", "p3"]
+    assert read(60) == ["p1", "p3"]
 
 
 def test_a_dump_cut_in_the_middle_is_an_error(tmp_path: Path) -> None:
