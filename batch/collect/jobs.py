@@ -7,12 +7,12 @@ from typing import Generic, TypeVar
 
 import pandas as pd
 
+from batch.collect.items import Items
 from batch.collect.objects import (
     Annotations,
     CronJob,
     CronJobSpec,
     CronJobStatus,
-    Decoder,
     Job,
     JobSpec,
     JobStatus,
@@ -39,24 +39,17 @@ class _Collector(Generic[Item]):
     """Turns pages of one kind into tables: a row for each object, and one for each further resource of its template."""
 
     def __init__(self, item: type[Item], kind: str, tables: tuple[Schema, Schema], rejects: Rejects, namespaces: Collection[str]) -> None:
-        self._decoder: Decoder[Item] = Decoder(item)
-        self._kind = kind
+        self._items: Items[Item] = Items(item, kind, rejects, namespaces)
+        self._kind = kind.lower()
         self._rejects = rejects
-        self._namespaces = frozenset(namespaces)
         self._names = [table.name for table in tables]
         self._rows, self._resources = (table.builder() for table in tables)
 
     def take(self, page: bytes) -> int:
         """Read one page; return how many objects it held."""
-        count = 0
-        for item in self._decoder.items(page):
-            count += 1
-            if isinstance(item, tuple):
-                self._rejects.add(f"{self._kind} {item[0]}", "object", "", item[1])
-            elif not item.metadata.name:
-                self._rejects.add(f"{self._kind} without a name", "metadata.name", "", "missing")
-            elif not self._namespaces or item.metadata.namespace in self._namespaces:
-                self._take((item.metadata.namespace or "default", item.metadata.name), item)
+        count, items = self._items.of(page)
+        for name, item in items:
+            self._take((item.metadata.namespace or "default", name), item)
         return count
 
     def tables(self) -> dict[str, pd.DataFrame]:
@@ -74,7 +67,7 @@ class _Collector(Generic[Item]):
             if resource not in _OWN_COLUMN and amount:
                 self._resources.add((*key, resource, amount))
         return (
-            1 if spec.parallelism is None else spec.parallelism,
+            _parallelism(spec),
             spec.active_deadline_seconds,
             template.active_deadline_seconds,
             spec.ttl_seconds_after_finished,
@@ -87,7 +80,7 @@ class JobCollector(_Collector[Job]):
     """Turns pages of the Job list into tables."""
 
     def __init__(self, rejects: Rejects, namespaces: Collection[str] = ()) -> None:
-        super().__init__(Job, "job", (JOBS, JOB_RESOURCES), rejects, namespaces)
+        super().__init__(Job, "Job", (JOBS, JOB_RESOURCES), rejects, namespaces)
         self._conditions = JOB_CONDITIONS.builder()
 
     def tables(self) -> dict[str, pd.DataFrame]:
@@ -124,7 +117,7 @@ class CronJobCollector(_Collector[CronJob]):
     """Turns pages of the CronJob list into tables."""
 
     def __init__(self, rejects: Rejects, namespaces: Collection[str] = ()) -> None:
-        super().__init__(CronJob, "cronjob", (CRONJOBS, CRONJOB_RESOURCES), rejects, namespaces)
+        super().__init__(CronJob, "CronJob", (CRONJOBS, CRONJOB_RESOURCES), rejects, namespaces)
 
     def _take(self, key: Key, item: CronJob) -> None:
         meta, spec, status = item.metadata, item.spec or CronJobSpec(), item.status or CronJobStatus()
@@ -152,6 +145,12 @@ def _owner(meta: Metadata) -> tuple[object, ...]:
     references = meta.owner_references or []
     owner = next((o for o in references if o.controller), references[0] if references else None)
     return (owner.kind, owner.name, owner.uid, bool(owner.controller)) if owner else (None, None, None, False)
+
+
+def _parallelism(spec: JobSpec) -> int:
+    """Tell how many pods may run at once: no more than are to be completed."""
+    wanted = 1 if spec.parallelism is None else spec.parallelism
+    return wanted if spec.completions is None else min(wanted, spec.completions)
 
 
 def _progress(status: JobStatus) -> Iterator[object]:

@@ -6,13 +6,15 @@ Go writes an empty list as null where it was never filled, so every list and map
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Generic, TypeVar
+from typing import Annotated, Any
 
 import msgspec
 
 Quantities = dict[str, Any]
 """Resource name to whatever stands there: a string in a real answer, a number in a hand-made one."""
+
+Integer = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+"""A whole number as Kubernetes has them, 64 bits at most; an object with a larger one does not fit."""
 
 
 class Object(msgspec.Struct, rename="camel", gc=False):
@@ -57,6 +59,13 @@ class Metadata(Object):
     finalizers: list[str] | None = None
 
 
+class Listed(Object):
+    """Base of what stands in a List. `kind` is told by the items of a list of several kinds alone."""
+
+    metadata: Metadata
+    kind: str | None = None
+
+
 class Condition(Object):
     """status.conditions[] of nodes and pods."""
 
@@ -78,7 +87,7 @@ class Image(Object):
     """status.images[] of a node; containerd lists images without names."""
 
     names: list[str] | None = None
-    size_bytes: int | None = None
+    size_bytes: Integer | None = None
 
 
 class NodeInfo(Object):
@@ -109,10 +118,9 @@ class NodeStatus(Object):
     node_info: NodeInfo | None = None
 
 
-class Node(Object):
+class Node(Listed):
     """A node."""
 
-    metadata: Metadata
     spec: NodeSpec | None = None
     status: NodeStatus | None = None
 
@@ -237,13 +245,13 @@ class PodSpec(Object):
     init_containers: list[Container] | None = None
     overhead: msgspec.Raw = NULL
     resources: msgspec.Raw = NULL
-    priority: int | None = None
+    priority: Integer | None = None
     scheduling_gates: list[SchedulingGate] | None = None
     tolerations: msgspec.Raw = NULL
     node_selector: msgspec.Raw = NULL
     topology_spread_constraints: msgspec.Raw = NULL
     affinity: Affinity | None = None
-    active_deadline_seconds: int | None = None
+    active_deadline_seconds: Integer | None = None
 
 
 class Terminated(Object):
@@ -263,7 +271,7 @@ class ContainerStatus(Object):
     """status.containerStatuses[] and status.initContainerStatuses[]."""
 
     name: str = ""
-    restart_count: int | None = None
+    restart_count: Integer | None = None
     allocated_resources: msgspec.Raw = NULL
     resources: msgspec.Raw = NULL
     state: ContainerState | None = None
@@ -271,9 +279,11 @@ class ContainerStatus(Object):
 
 
 class PodStatus(Object):
-    """Status of a pod."""
+    """Status of a pod. Its own resources, beside those of its containers, are what pod-level requests really are (Kubernetes 1.36)."""
 
     phase: str | None = None
+    allocated_resources: msgspec.Raw = NULL
+    resources: msgspec.Raw = NULL
     start_time: str | None = None
     qos_class: str | None = None
     nominated_node_name: str | None = None
@@ -282,18 +292,15 @@ class PodStatus(Object):
     init_container_statuses: list[ContainerStatus] | None = None
 
 
-class Pod(Object):
+class Pod(Listed):
     """A pod."""
 
-    metadata: Metadata
     spec: PodSpec | None = None
     status: PodStatus | None = None
 
 
-class Owned(Object):
+class Owned(Listed):
     """Any object of which only the metadata is used."""
-
-    metadata: Metadata
 
 
 class PodTemplate(Object):
@@ -306,13 +313,13 @@ class JobSpec(Object):
     """Spec of a Job, and of the Jobs that a CronJob makes."""
 
     suspend: bool | None = None
-    parallelism: int | None = None
-    completions: int | None = None
+    parallelism: Integer | None = None
+    completions: Integer | None = None
     completion_mode: str | None = None
-    active_deadline_seconds: int | None = None
-    backoff_limit: int | None = None
-    backoff_limit_per_index: int | None = None
-    ttl_seconds_after_finished: int | None = None
+    active_deadline_seconds: Integer | None = None
+    backoff_limit: Integer | None = None
+    backoff_limit_per_index: Integer | None = None
+    ttl_seconds_after_finished: Integer | None = None
     managed_by: str | None = None
     template: PodTemplate | None = None
 
@@ -328,20 +335,19 @@ class JobStatus(Object):
 
     start_time: str | None = None
     completion_time: str | None = None
-    active: int | None = None
-    ready: int | None = None
-    terminating: int | None = None
-    succeeded: int | None = None
-    failed: int | None = None
+    active: Integer | None = None
+    ready: Integer | None = None
+    terminating: Integer | None = None
+    succeeded: Integer | None = None
+    failed: Integer | None = None
     completed_indexes: str | None = None
     failed_indexes: str | None = None
     conditions: list[DatedCondition] | None = None
 
 
-class Job(Object):
+class Job(Listed):
     """A Job."""
 
-    metadata: Metadata
     spec: JobSpec | None = None
     status: JobStatus | None = None
 
@@ -359,7 +365,7 @@ class CronJobSpec(Object):
     time_zone: str | None = None
     suspend: bool | None = None
     concurrency_policy: str | None = None
-    starting_deadline_seconds: int | None = None
+    starting_deadline_seconds: Integer | None = None
     job_template: JobTemplate | None = None
 
 
@@ -371,10 +377,9 @@ class CronJobStatus(Object):
     last_successful_time: str | None = None
 
 
-class CronJob(Object):
+class CronJob(Listed):
     """A CronJob."""
 
-    metadata: Metadata
     spec: CronJobSpec | None = None
     status: CronJobStatus | None = None
 
@@ -385,10 +390,9 @@ class WorkloadSpec(Object):
     template: PodTemplate | None = None
 
 
-class Workload(Object):
+class Workload(Listed):
     """A Deployment, StatefulSet or DaemonSet."""
 
-    metadata: Metadata
     spec: WorkloadSpec | None = None
 
 
@@ -418,30 +422,28 @@ class AutoscalerSpec(Object):
     """Spec of a HorizontalPodAutoscaler; `target_cpu` is what autoscaling/v1 has in place of metrics."""
 
     scale_target_ref: ScaleTarget | None = None
-    min_replicas: int | None = None
-    max_replicas: int | None = None
+    min_replicas: Integer | None = None
+    max_replicas: Integer | None = None
     metrics: list[Metric] | None = None
-    target_cpu: int | None = msgspec.field(default=None, name="targetCPUUtilizationPercentage")
+    target_cpu: Integer | None = msgspec.field(default=None, name="targetCPUUtilizationPercentage")
 
 
 class AutoscalerStatus(Object):
     """Status of a HorizontalPodAutoscaler."""
 
-    current_replicas: int | None = None
+    current_replicas: Integer | None = None
 
 
-class Autoscaler(Object):
+class Autoscaler(Listed):
     """A HorizontalPodAutoscaler."""
 
-    metadata: Metadata
     spec: AutoscalerSpec | None = None
     status: AutoscalerStatus | None = None
 
 
-class NodeMetrics(Object):
+class NodeMetrics(Listed):
     """metrics.k8s.io NodeMetrics. `usage` may hold more than cpu and memory, e.g. swap."""
 
-    metadata: Metadata
     timestamp: str | None = None
     window: str | None = None
     usage: Quantities | None = None
@@ -454,62 +456,9 @@ class ContainerMetrics(Object):
     usage: Quantities | None = None
 
 
-class PodMetrics(Object):
+class PodMetrics(Listed):
     """metrics.k8s.io PodMetrics."""
 
-    metadata: Metadata
     timestamp: str | None = None
     window: str | None = None
     containers: list[ContainerMetrics] | None = None
-
-
-Item = TypeVar("Item", bound=Object)
-
-
-class _Page(msgspec.Struct, Generic[Item]):
-    items: list[Item] | None = None
-
-
-class _RawPage(msgspec.Struct):
-    items: list[msgspec.Raw] | None = None
-
-
-class NotAList(ValueError):
-    """The text is not the JSON of a Kubernetes List."""
-
-
-class Decoder(Generic[Item]):
-    """Decodes pages of one type; an object that does not fit costs only itself."""
-
-    def __init__(self, item: type[Item]) -> None:
-        self._page = msgspec.json.Decoder(_Page[item])  # type: ignore[valid-type]
-        self._item = msgspec.json.Decoder(item)
-        self._raw_page = msgspec.json.Decoder(_RawPage)
-
-    def items(self, page: bytes) -> Iterator[Item | tuple[str, str]]:
-        """Yield each item, or (its text shortened, why it does not fit). Raises NotAList."""
-        try:
-            yield from self._page.decode(page).items or []
-        except msgspec.ValidationError:
-            yield from self._one_by_one(page)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise NotAList(str(error)) from error
-
-    def _one_by_one(self, page: bytes) -> Iterator[Item | tuple[str, str]]:
-        try:
-            raw_items = self._raw_page.decode(page).items or []
-        except msgspec.ValidationError as error:
-            raise NotAList(str(error)) from error
-        for raw in raw_items:
-            try:
-                yield self._item.decode(raw)
-            except msgspec.ValidationError as error:
-                yield _name_of(raw), str(error)
-
-
-def _name_of(raw: msgspec.Raw) -> str:
-    """Name a broken object as well as it can be named."""
-    metadata = msgspec.json.decode(raw).get("metadata") if bytes(raw).lstrip().startswith(b"{") else None
-    if not isinstance(metadata, dict):
-        return "an object without a name"
-    return "/".join(str(metadata[key]) for key in ("namespace", "name") if metadata.get(key)) or "an object without a name"

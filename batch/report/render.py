@@ -24,6 +24,7 @@ from batch.report.sections.material import Material
 from batch.settings import Settings
 from batch.snapshot import sketches
 from batch.snapshot.model import Gap, Snapshot
+from batch.snapshot.views import sampling
 
 log = logging.getLogger("nightcap")
 
@@ -61,7 +62,8 @@ def render(
         *deadline_patches(jobs, settings.jobs.patch_files),
         *extra,
     )
-    document = report_document(run, snapshot, plan, gpu, jobs, material.findings, snapshot.gaps, artifacts)
+    reach = sampling(snapshot, settings.usage.max_age_seconds)
+    document = report_document(run, snapshot, plan, gpu, jobs, material.findings, snapshot.gaps, artifacts, reach)
     return Report(
         cluster=snapshot.cluster,
         run=run,

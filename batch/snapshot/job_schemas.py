@@ -9,7 +9,12 @@ def _template() -> tuple[Column, ...]:
     """Give what the template of a Job says; a CronJob has the same in its jobTemplate."""
     filled = "what one pod of the template will hold, missing requests filled from limits"
     return (
-        Column("parallelism", INTEGER, "spec.parallelism; 1 where it is not set", "count"),
+        Column(
+            "parallelism",
+            INTEGER,
+            "pods that may run at once: spec.parallelism, 1 where it is not set, and at most spec.completions",
+            "count",
+        ),
         Column("deadline_seconds", INTEGER, "spec.activeDeadlineSeconds of the Job: 0 is a deadline, NA is none", "seconds", nullable=True),
         Column(
             "pod_deadline_seconds",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from batch.snapshot.job_schemas import CRONJOB_RESOURCES, CRONJOBS, JOB_CONDITIONS, JOB_RESOURCES, JOBS
 from batch.snapshot.schema import FLAG, INSTANT, INTEGER, REAL, TEXT, Column, Schema
 
@@ -397,3 +399,19 @@ SCHEMAS = {
         REJECTS,
     )
 }
+
+SOURCES_OF_OPTIONAL: Mapping[str, tuple[str, ...]] = {
+    "node_usage": ("nodemetrics",),
+    "container_usage": ("podmetrics",),
+    "workload_containers": ("deployments", "statefulsets", "daemonsets"),
+    "hpas": ("horizontalpodautoscalers",),
+    "hpa_resources": ("horizontalpodautoscalers",),
+    "jobs": ("jobs",),
+    "job_conditions": ("jobs",),
+    "job_resources": ("jobs",),
+    "cronjobs": ("cronjobs",),
+    "cronjob_resources": ("cronjobs",),
+    "gpu_usage": ("prometheus",),
+    "rejects": (),
+}
+"""What is not known of a snapshot that lacks a table; one that lacks any other table is no snapshot."""
