@@ -20,8 +20,10 @@ from batch.deliver.model import Receipt
 from batch.deliver.storage import StorageError, locate, open_store
 from batch.errors import BatchError, CollectError, DeliverError, RenderError, SettingsError
 from batch.gpu.assess import assess as assess_gpu
+from batch.gpu.levels import levels as gpu_levels
 from batch.plan import price_list
 from batch.plan.assess import assess as assess_plan
+from batch.plan.forecast.assess import assess as assess_trends
 from batch.plan.prices import Prices
 from batch.report.model import Artifact, Report, Run
 from batch.settings import Settings
@@ -139,9 +141,8 @@ def remember(settings: Settings, url: str, snapshot: Snapshot) -> History:
         store = open_store(url, settings)
     except SettingsError as error:
         return History(gaps=(history.unreadable(error.why),))
-    return history.load(
-        store, layout.history_path(snapshot.cluster), before=snapshot.date, window_seconds=settings.rightsizing.window_seconds
-    )
+    window = history.Window(snapshot.date, settings.rightsizing.window_seconds, settings.trends.window_seconds)
+    return history.load(store, layout.history_path(snapshot.cluster), window, namespaces=snapshot.namespaces)
 
 
 def make_report(
@@ -155,6 +156,7 @@ def make_report(
     snapshot = replace(snapshot, gaps=(*snapshot.gaps, *remembered.gaps))
     capacity = assess_plan(snapshot, settings, remembered, prices)
     accelerators = assess_gpu(snapshot, settings)
+    capacity = replace(capacity, trends=assess_trends(snapshot, capacity, gpu_levels(accelerators), remembered, settings))
     world.progress.stage("render")
     this_run = Run(
         id=snapshot.run_id,

@@ -295,6 +295,23 @@ class ReportSettings(_Group):
     pdf_memory_bytes: int | None = setting(None, "Most memory that the process making the PDF may use. Default: no limit.", "bytes", gt=0)
 
 
+class TrendsSettings(_Group):
+    """What is told from the nights before."""
+
+    window_seconds: float = setting(
+        7_776_000,
+        "How far back nights are read for trends. 90 days: a dozen weeks tell a trend, and what is older tells little of next month.",
+        "seconds",
+        gt=0,
+    )
+    horizon_seconds: float = setting(
+        31_536_000, "How far ahead a date is told at which room runs out. A year; further ahead it would be a guess.", "seconds", gt=0
+    )
+    warning_seconds: float = setting(
+        2_592_000, "A node pool expected to be full within this time is a warning. 30 days: time to order or to argue.", "seconds", gt=0
+    )
+
+
 class S3Settings(_Group):
     """Access to S3-compatible storage; empty values leave boto3's own chain (environment, web identity, instance role) in charge."""
 
@@ -335,6 +352,7 @@ class Settings(_Group):
     rightsizing: RightsizingSettings = RightsizingSettings()
     gpu: GpuSettings = GpuSettings()
     report: ReportSettings = ReportSettings()
+    trends: TrendsSettings = TrendsSettings()
     s3: S3Settings = S3Settings()
     log: LogSettings = LogSettings()
 

@@ -16,6 +16,7 @@ from batch.report.document import not_assessed
 from batch.report.document_packing import fleet_row, room_row
 from batch.report.document_profiles import odds_rows
 from batch.report.exports_rightsizing import RIGHTSIZING_COLUMNS, rightsizing_row
+from batch.report.exports_trends import trend_tables
 from batch.report.model import Artifact
 from batch.snapshot.model import Snapshot
 from batch.snapshot.schema import Schema
@@ -41,6 +42,7 @@ def tables(snapshot: Snapshot, plan: CapacityPlan, gpu: GpuAssessment) -> tuple[
         *_packing_tables(plan),
         *(table for profile in plan.profiles for table in _profile_tables(profile)),
         _table("right-sizing", _rows(RIGHTSIZING_COLUMNS, map(rightsizing_row, plan.rightsizing.advice))),
+        *(_table(name, columns) for name, columns in trend_tables(plan.trends)),
         _table("gpu-nodes", _columns(GPU_NODES, gpu.nodes)),
         _table("gpu-resources", _rows(_GPU_RESOURCE_COLUMNS, map(_gpu_resource, gpu.resources))),
         _table("rejects", _columns(REJECTS, snapshot.table("rejects"))),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 
 from batch.findings import Finding, Message
 
@@ -209,13 +209,36 @@ class Fills:
 
 
 @dataclass(frozen=True)
+class Reach:
+    """A forecast: points (day, lower bound, estimate, upper bound), the limit, and the days on which it is reached: (earliest, estimate, latest)."""
+
+    cone: tuple[tuple[int, float, float, float], ...]
+    limit: float
+    days: tuple[int | None, int | None, int | None]
+
+
+@dataclass(frozen=True)
+class Course:
+    """A resource over the nights, in bytes, nanocores or a count (`kind`), with days counted from `tonight`, and where it goes.
+
+    `lines` are pairs (name, values), of which None is unknown: what may be promised, is promised, and is used.
+    """
+
+    kind: str
+    tonight: date
+    days: tuple[int, ...]
+    lines: tuple[tuple[str, tuple[float | None, ...]], ...]
+    ahead: Reach | None = None
+
+
+@dataclass(frozen=True)
 class Chart:
     """A picture with its finding, how to read it, and the words for those who do not see it."""
 
     title: Message
     subtitle: Message
     alt: Message
-    drawing: Histogram | Needs | Stacks | Spans | Chances | Fills
+    drawing: Histogram | Needs | Stacks | Spans | Chances | Fills | Course
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from batch.report.patches import patches
 from batch.report.pdf import Pdf, make_pdf
 from batch.report.sections.material import Material
 from batch.settings import Settings
-from batch.snapshot import sketches
+from batch.snapshot import sketches, summaries
 from batch.snapshot.model import Gap, Snapshot
 
 log = logging.getLogger("nightcap")
@@ -65,8 +65,15 @@ def render(run: Run, snapshot: Snapshot, plan: CapacityPlan, gpu: GpuAssessment,
 
 def _history(plan: CapacityPlan, run: Run) -> tuple[Artifact, ...]:
     """Give what later runs will read of this one."""
-    sketch = plan.rightsizing.sketch
-    return (Artifact(sketches.name(run.id), sketches.MEDIA_TYPE, sketches.encode(sketch)),) if sketch else ()
+    sketch, trends = plan.rightsizing.sketch, plan.trends
+    sketched = (Artifact(sketches.name(run.id), sketches.MEDIA_TYPE, sketches.encode(sketch)),) if sketch else ()
+    if trends is None:
+        return sketched
+    return (
+        *sketched,
+        Artifact(summaries.workloads_name(run.id), summaries.MEDIA_TYPE, summaries.encode_workloads(trends.workloads)),
+        Artifact(summaries.summary_name(run.id), summaries.MEDIA_TYPE, summaries.encode_summary(trends.tonight)),
+    )
 
 
 def _material(run: Run, snapshot: Snapshot, plan: CapacityPlan, gpu: GpuAssessment, settings: Settings) -> Material:
@@ -76,7 +83,7 @@ def _material(run: Run, snapshot: Snapshot, plan: CapacityPlan, gpu: GpuAssessme
         plan=plan,
         gpu=gpu,
         settings=settings,
-        findings=by_urgency((*plan.findings, *gpu.findings)),
+        findings=by_urgency((*plan.findings, *(plan.trends.findings if plan.trends else ()), *gpu.findings)),
         gaps=snapshot.gaps,
         not_built=not_assessed(plan),
     )

@@ -5,19 +5,21 @@ from __future__ import annotations
 import io
 import re
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
-from batch.report.charts import chances, fills, needs, spans, stacks, usage
+from batch.report.charts import chances, courses, fills, needs, spans, stacks, usage
 from batch.report.charts.canvas import STYLE
 from batch.report.measure import register_fonts
-from batch.report.model import Chances, Fills, Histogram, Needs, Spans, Stacks
+from batch.report.model import Chances, Course, Fills, Histogram, Needs, Spans, Stacks
 
 WIDE_MM, NARROW_MM = 174.0, 92.0
 """The text width of an A4 page, and about that of a phone on which letters have the same size."""
 
-Drawing = Histogram | Needs | Stacks | Spans | Chances | Fills
+Drawing = Histogram | Needs | Stacks | Spans | Chances | Fills | Course
 
 
 def draw(drawing: Drawing, width_mm: float) -> str:
@@ -39,14 +41,16 @@ def embedded(svg: str, prefix: str) -> str:
 
 
 def _figure(drawing: Drawing, width_mm: float) -> Figure:
-    if isinstance(drawing, Histogram):
-        return usage.figure(drawing, width_mm)
-    if isinstance(drawing, Needs):
-        return needs.figure(drawing, width_mm)
-    if isinstance(drawing, Chances):
-        return chances.figure(drawing, width_mm)
-    if isinstance(drawing, Fills):
-        return fills.figure(drawing, width_mm)
-    if isinstance(drawing, Spans):
-        return spans.figure(drawing, width_mm)
-    return stacks.figure(drawing, width_mm)
+    return _FIGURES[type(drawing)](drawing, width_mm)
+
+
+_FIGURES: dict[type, Callable[[Any, float], Figure]] = {
+    Histogram: usage.figure,
+    Needs: needs.figure,
+    Stacks: stacks.figure,
+    Spans: spans.figure,
+    Chances: chances.figure,
+    Fills: fills.figure,
+    Course: courses.figure,
+}
+"""One function for each kind of Drawing."""

@@ -8,6 +8,7 @@ from batch.findings import Finding, Message, Severity, message
 from batch.gpu.model import GpuResource
 from batch.plan.model import Totals
 from batch.report.model import Bar, Section, Tile
+from batch.report.sections.changes import in_short
 from batch.report.sections.material import Material, plural, ratio
 
 SLUG = "summary"
@@ -27,7 +28,12 @@ def build(material: Material) -> tuple[Section, ...]:
             lede=(*_state(material), *_urgency(material)),
             findings=material.findings,
             tiles=_tiles(material),
-            sentences={"unknown": tuple(_unknown(material)), "order": (_ORDER,), "coverage": (_coverage(material.plan.totals),)},
+            sentences={
+                "unknown": tuple(_unknown(material)),
+                "order": (_ORDER,),
+                "coverage": (_coverage(material.plan.totals),),
+                "changed": tuple(in_short(material.plan.trends)) if material.plan.trends else (),
+            },
         ),
     )
 
