@@ -327,6 +327,36 @@ class S3Settings(_Group):
         None, "CA certificates (PEM) of the store. Default: the file that AWS_CA_BUNDLE names, else those that come with botocore."
     )
     timeout_seconds: float = setting(60, "Longest wait for a connection or an answer.", "seconds", gt=0)
+    proxy_url: str | None = setting(None, "Proxy to the store. Default: HTTPS_PROXY, HTTP_PROXY and NO_PROXY.")
+    sse: Literal["AES256", "aws:kms", "aws:kms:dsse"] | None = setting(
+        None,
+        "Server-side encryption to ask for with every object. Default: the bucket's own. A store that does not confirm it is an error.",
+    )
+    kms_key_id: str | None = setting(None, "KMS key for aws:kms. Default: the account's own key for S3.")
+    storage_class: str | None = setting(None, "Storage class of every object, such as STANDARD_IA. Default: the bucket's own.")
+    tags: dict[str, str] = setting({}, "Tags of every object; the key then needs s3:PutObjectTagging too. At most ten.", max_length=10)
+    index_links: Literal["relative", "presigned"] = setting(
+        "relative",
+        "How index.html and latest/index.html link to reports. relative: for a static site, a mounted bucket or a folder. presigned: whoever may open the page can open the newest reports by it, until the links end; never for a page that everybody can read.",
+    )
+    link_seconds: float = setting(
+        604_800,
+        "How long presigned links are asked to live. Seven days is the most that S3 takes; credentials that end earlier shorten it.",
+        "seconds",
+        gt=0,
+        le=604_800,
+    )
+
+
+class RetentionSettings(_Group):
+    """How long reports are kept."""
+
+    days: int | None = setting(
+        None,
+        "Runs of earlier dates than this many days, tonight's included, are deleted from every output after each delivery; what later runs remember (history/) stays, and so does the newest complete run. Default: nothing is deleted.",
+        "days",
+        ge=1,
+    )
 
 
 class LogSettings(_Group):
@@ -354,6 +384,7 @@ class Settings(_Group):
     report: ReportSettings = ReportSettings()
     trends: TrendsSettings = TrendsSettings()
     s3: S3Settings = S3Settings()
+    retention: RetentionSettings = RetentionSettings()
     log: LogSettings = LogSettings()
 
 

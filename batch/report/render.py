@@ -13,6 +13,7 @@ from batch.plan.model import CapacityPlan
 from batch.report import sections
 from batch.report.document import encode, not_assessed, report_document
 from batch.report.exports import tables
+from batch.report.figures import key_figures
 from batch.report.format import clean, render_message
 from batch.report.html import Pictures, print_page, screen_page
 from batch.report.model import Artifact, Report, Run, Section
@@ -57,6 +58,7 @@ def render(run: Run, snapshot: Snapshot, plan: CapacityPlan, gpu: GpuAssessment,
         artifacts=(*artifacts, Artifact("report.json", "application/json", encode(document))),
         headline=f"{clean(snapshot.cluster)}: {' '.join(map(render_message, made[0].lede))}",
         missing=_missing(snapshot.gaps),
+        key_figures=key_figures(plan, material.findings),
         findings=material.findings,
         problem=problem,
         history=_history(plan, run),
