@@ -15,7 +15,8 @@ from batch.collect.assemble import ONCE, Identity, Sampling, assemble
 from batch.collect.dump import Dump
 from batch.collect.source import Source
 from batch.deadline import Deadline
-from batch.deliver import layout, publish, spool
+from batch.deliver import layout, publish, smtp, spool
+from batch.deliver.mail import mail
 from batch.deliver.model import Receipt
 from batch.deliver.storage import StorageError, locate, open_store
 from batch.errors import BatchError, CollectError, DeliverError, RenderError, SettingsError
@@ -80,6 +81,7 @@ def run(settings: Settings, world: World, outcome: Outcome) -> None:
     outputs = chosen_outputs(settings, world)
     for url in outputs:
         locate(url)  # a bad address is said now, not after the night's work
+    smtp.check_settings(settings.mail)
     prices = price_list.read(settings.prices)  # and so are bad prices
     started_at = world.now()
     snapshot = take_snapshot(settings, world)
@@ -88,6 +90,8 @@ def run(settings: Settings, world: World, outcome: Outcome) -> None:
     outcome.report = report
     world.progress.stage("deliver")
     for receipt in publish.publish(report, outputs, settings):
+        outcome.receipts.append(receipt)
+    for receipt in mail(report, tuple(outcome.receipts), settings, world.sleep):
         outcome.receipts.append(receipt)
     if any(receipt.error for receipt in outcome.receipts):
         kept = spool.keep(report, settings.run.spool_directory)

@@ -7,6 +7,7 @@ of `--config`, default. An unknown key anywhere is an error that names it and th
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterator, Mapping
 from datetime import date as Date  # noqa: N812  a setting is called date
 from datetime import datetime
@@ -15,7 +16,7 @@ from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import yaml
-from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
 
 from batch.errors import SettingsError
 
@@ -359,6 +360,56 @@ class RetentionSettings(_Group):
     )
 
 
+def _address(value: str) -> str:
+    """Take what can be one mail address and nothing more: a line break would begin a header of its own."""
+    if not re.fullmatch(r"[^\s<>()\[\],;:\\\"@]+@[^\s<>()\[\],;:\\\"@]+", value) or not value.isprintable():
+        raise ValueError("is no mail address of the form name@example.com")
+    return value
+
+
+Address = Annotated[str, AfterValidator(_address)]
+
+
+class MailSettings(_Group):
+    """The report by mail, besides the outputs. See docs/mail.md."""
+
+    host: str | None = setting(None, "Mail server (SMTP). Default: no mail is sent.")
+    port: int | None = setting(None, "Its port. Default: 587 for starttls, 465 for tls, 25 for none.", gt=0, le=65_535)
+    security: Literal["starttls", "tls", "none"] = setting(
+        "starttls",
+        "starttls: encrypt after the greeting, or stop; tls: encrypt from the first byte; none: in clear, which rules out a password.",
+    )
+    ca_file: Path | None = setting(None, "CA certificates (PEM) of the server. Default: those of the system.")
+    username: str | None = setting(None, "Login. Default: none.")
+    password: SecretStr | None = setting(None, "Password of that login.")
+    sender: Address | None = setting(None, "Address of the sender. Required with mail.host.")
+    recipients: Annotated[tuple[Address, ...], BeforeValidator(_split)] = setting(
+        (), "Addresses of the recipients. Required with mail.host."
+    )
+    when: Literal["always", "warning"] = setting(
+        "always", "always: every night; warning: only when a finding is at least a warning, or something of the run failed."
+    )
+    attach_pdf: bool = setting(default=True, meaning="Attach report.pdf where it fits; else, and where it does not, the mail links to it.")
+    message_bytes_max: int = setting(
+        20_000_000,
+        "Largest message, as encoded; a smaller limit of the server counts. Many servers on the way take 25 MB or less.",
+        "bytes",
+        gt=0,
+    )
+    report_url: str | None = setting(
+        None, "Address at which the first output can be opened, such as that of a static site; links are made of it instead of presigned."
+    )
+    link_seconds: float = setting(
+        604_800,
+        "How long presigned links in the mail are asked to live; credentials that end earlier shorten it, and the mail says when.",
+        "seconds",
+        gt=0,
+        le=604_800,
+    )
+    timeout_seconds: float = setting(30, "Longest wait for the server's answer.", "seconds", gt=0)
+    attempts: int = setting(3, "Tries, where the server or the way to it fails for passing reasons.", "count", ge=1, le=10)
+
+
 class LogSettings(_Group):
     """Messages on stderr."""
 
@@ -385,6 +436,7 @@ class Settings(_Group):
     trends: TrendsSettings = TrendsSettings()
     s3: S3Settings = S3Settings()
     retention: RetentionSettings = RetentionSettings()
+    mail: MailSettings = MailSettings()
     log: LogSettings = LogSettings()
 
 

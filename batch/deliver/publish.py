@@ -39,7 +39,7 @@ def failure(receipts: Sequence[Receipt], spool: Path | None) -> DeliverError:
     kept = f"The files are kept in {spool}." if spool else "The files could not be kept in the spool folder either; the log says why."
     return DeliverError(
         "destination-failed",
-        attempted=f"deliver the report to {len(failed)} of {len(receipts)} outputs",
+        attempted=f"deliver the report to {len(failed)} of {len(receipts)} destinations",
         why="; ".join(f"{receipt.destination}: {receipt.error}" for receipt in failed),
         remedy=" ".join([*dict.fromkeys(receipt.remedy for receipt in failed if receipt.remedy), kept]),
     )

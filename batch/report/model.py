@@ -42,11 +42,29 @@ class Run:
 
 
 @dataclass(frozen=True)
+class Picture:
+    """A chart as a PNG, with its titles and the words for those who do not see it."""
+
+    title: Message
+    subtitle: Message
+    alt: Message
+    png: bytes
+
+
+@dataclass(frozen=True)
+class Letter:
+    """What a mail tells of a run: its first page and a few pictures."""
+
+    summary: Section
+    pictures: tuple[Picture, ...]
+
+
+@dataclass(frozen=True)
 class Report:
     """What a run made: its files, and what to say about it on a terminal (three lines).
 
     `history` is what the run leaves to later ones: named below the cluster's history of the run's date.
-    `problem` says why report.pdf is not among the files though it was asked for.
+    `letter` is what a mail tells, None where no mail is wanted. `problem` says why report.pdf is not among the files though it was asked for.
     """
 
     cluster: str
@@ -58,6 +76,7 @@ class Report:
     findings: tuple[Finding, ...] = ()
     problem: str | None = None
     history: tuple[Artifact, ...] = ()
+    letter: Letter | None = None
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from batch.report.exports import tables
 from batch.report.figures import key_figures
 from batch.report.format import clean, render_message
 from batch.report.html import Pictures, print_page, screen_page
+from batch.report.letter import letter
 from batch.report.model import Artifact, Report, Run, Section
 from batch.report.patches import patches
 from batch.report.pdf import Pdf, make_pdf
@@ -62,6 +63,7 @@ def render(run: Run, snapshot: Snapshot, plan: CapacityPlan, gpu: GpuAssessment,
         findings=material.findings,
         problem=problem,
         history=_history(plan, run),
+        letter=letter(made) if settings.mail.host else None,
     )
 
 

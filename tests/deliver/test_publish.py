@@ -54,6 +54,7 @@ def test_files_come_first_then_the_manifest_then_what_points_at_them(serve: Serv
         "run": {"id": "20261130T020500Z", "date": "2026-11-30", "taken_at": "2026-11-30T02:05:00+00:00", "complete": True},
         "path": RUN,
         "reports": ["report.html", "report.pdf", "report.json"],
+        "key_figures": {"node_count": 3, "requests_cpu_ratio": 0.5, "critical_count": 1, "warning_count": 0, "first_finding": "Full"},
     }
 
 
