@@ -168,9 +168,12 @@ def _own_fields(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _written(table: pa.Table, head: Mapping[str, str]) -> bytes:
+    """Write without Arrow's own description of the columns, which would be half of so small a file."""
     sink = io.BytesIO()
-    metadata = {_HEAD: json.dumps({"version": VERSION, **head}).encode()}
-    pq.write_table(table.replace_schema_metadata(metadata), sink, compression="zstd", compression_level=9, write_statistics=False)
+    options: dict[str, Any] = {"compression": "zstd", "compression_level": 9, "write_statistics": False, "store_schema": False}
+    with pq.ParquetWriter(sink, table.schema, **options) as writer:
+        writer.write_table(table)
+        writer.add_key_value_metadata({_HEAD: json.dumps({"version": VERSION, **head})})
     return sink.getvalue()
 
 
