@@ -68,7 +68,8 @@ def _level(night: Summary, level: Level) -> dict[str, Any]:
 
 def _forecast(one: Forecast) -> dict[str, Any]:
     amounts = {name: in_units(one.resource, getattr(one, name)) for name in ("requests", "allocatable", "weekly_growth")}
-    return {**vars(one), "unit": unit_of(one.resource), **amounts, "reason": one.refusal and one.refusal.value}
+    times = {name: getattr(one, name) and getattr(one, name).isoformat() for name in ("exhausted_at", "low", "high")}
+    return {**vars(one), "unit": unit_of(one.resource), **amounts, **times, "reason": one.refusal and one.refusal.value}
 
 
 def _movers(one: Comparison) -> Iterator[dict[str, Any]]:

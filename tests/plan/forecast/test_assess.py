@@ -17,8 +17,9 @@ from batch.plan.price_list import read as read_prices
 from batch.settings import PriceSettings, Settings
 from batch.snapshot.history import NO_HISTORY, History
 from batch.snapshot.model import Snapshot
-from batch.snapshot.summaries import Level, Summary
+from batch.snapshot.summaries import Level
 from tests.builders import CORE, GIB, PodRows, node, pod, snapshot
+from tests.remembered import before, growing_to
 
 GPU = "nvidia.com/gpu"
 POOL = {"karpenter.sh/nodepool": "general"}
@@ -36,23 +37,6 @@ def shot_of(*pods: PodRows, **parts: Any) -> Snapshot:
 
 def web(name: str, cores: float = 1, **more: Any) -> PodRows:
     return pod(name, **{"cpu": int(cores * CORE), "memory": GIB, "workload_kind": "Deployment", "workload": "web", **more})
-
-
-def before(tonight: Trends, days: int, **changes: Any) -> Summary:
-    """Give tonight's summary as that of an earlier night."""
-    moment = tonight.tonight.taken_at - timedelta(days=days)
-    return replace(tonight.tonight, taken_at=moment, date=f"{moment:%Y-%m-%d}", run_id=f"r{days}", **changes)
-
-
-def growing_to(tonight: Trends, nights: int, a_night: int) -> tuple[Summary, ...]:
-    """Give earlier nights in which CPU requests of pool and cluster were less by `a_night` for every night back."""
-
-    def smaller(level: Level, days: int) -> Level:
-        return replace(level, requests=(level.requests or 0) - a_night * days) if level.resource == "cpu" else level
-
-    return tuple(
-        before(tonight, days, levels=tuple(smaller(level, days) for level in tonight.tonight.levels)) for days in range(nights, 0, -1)
-    )
 
 
 def test_tonight_is_remembered_with_its_pools_and_accelerators() -> None:
@@ -84,7 +68,7 @@ def test_a_month_has_a_cost_only_where_every_node_has_a_price() -> None:
 
 
 def test_workloads_add_up_their_pods_and_the_nameless_their_namespace() -> None:
-    alone = {"workload_kind": "Pod", "cpu": CORE, "memory": GIB}
+    alone: dict[str, Any] = {"workload_kind": "Pod", "cpu": CORE, "memory": GIB}
     pods = [web("a"), web("b", usage=(CORE, GIB)), pod("x", workload="x", **alone), pod("y", workload="y", **alone)]
     rows = trends(shot_of(*pods)).workloads.table.to_pylist()
     assert [
@@ -97,14 +81,15 @@ def test_workloads_add_up_their_pods_and_the_nameless_their_namespace() -> None:
 
 def test_a_pool_that_fills_up_is_forecast_and_warned_of() -> None:
     shot = shot_of(web("a", 8))
-    nights = growing_to(trends(shot), 20, CORE // 10)
+    nights = growing_to(trends(shot).tonight, 20, CORE // 10)
     found = trends(shot, History(summaries=nights))
     (cpu,) = (one for one in found.forecasts if (one.pool, one.resource) == ("general", "cpu"))
     assert cpu.exhausted_at == shot.taken_at + timedelta(days=20)
     assert cpu.low is not None
     assert cpu.high is not None
     assert cpu.low <= cpu.exhausted_at <= cpu.high
-    assert (cpu.night_count, cpu.weekly_growth) == (21, pytest.approx(0.7 * CORE))
+    assert cpu.night_count == 21
+    assert cpu.weekly_growth == pytest.approx(0.7 * CORE)
     (finding,) = found.findings
     assert (finding.id, finding.severity.value) == ("trends.filling/general/cpu", "warning")
     assert trends(shot, History(summaries=nights), trends={"warning_seconds": 86_400}).findings == ()
@@ -119,28 +104,30 @@ def test_a_full_pool_is_full_tonight_and_no_forecast() -> None:
 
 def test_under_seven_nights_it_says_so() -> None:
     shot = shot_of(web("a", 8))
-    found = trends(shot, History(summaries=growing_to(trends(shot), 5, CORE // 10)))
+    found = trends(shot, History(summaries=growing_to(trends(shot).tonight, 5, CORE // 10)))
     assert {one.refusal for one in found.forecasts} == {Refusal.FEW_NIGHTS}
 
 
 def test_nights_that_stopped_early_do_not_count_for_a_forecast() -> None:
     shot = shot_of(web("a", 8))
-    nights = tuple(replace(night, complete=number % 2 == 0) for number, night in enumerate(growing_to(trends(shot), 20, CORE // 10)))
+    nights = tuple(
+        replace(night, complete=number % 2 == 0) for number, night in enumerate(growing_to(trends(shot).tonight, 20, CORE // 10))
+    )
     found = trends(shot, History(summaries=nights))
     assert {one.night_count for one in found.forecasts} == {11}
 
 
 def compared(old: list[PodRows], new: list[PodRows], **history: Any) -> Comparison:
     earlier = trends(shot_of(*old))
-    night = replace(earlier.workloads, date=before(earlier, 1).date)
-    given = {"summaries": (before(earlier, 1),), "last_night": night, **history}
+    night = replace(earlier.workloads, date=before(earlier.tonight, 1).date)
+    given = {"summaries": (before(earlier.tonight, 1),), "last_night": night, **history}
     found = trends(shot_of(*new), History(**given)).last_night
     assert found is not None
     return found
 
 
 def test_workloads_that_moved_come_largest_first() -> None:
-    db = {"workload": "db", "cpu": CORE, "memory": 20 * GIB}
+    db: dict[str, Any] = {"workload": "db", "cpu": CORE, "memory": 20 * GIB}
     old = [web("a"), web("b"), web("gone", workload="old", cores=0.5)]
     new = [web("a"), web("b"), web("c"), web("d", **db)]
     found = compared(old, new)
