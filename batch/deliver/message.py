@@ -39,7 +39,7 @@ def compose(
     message = EmailMessage(policy=SMTPUTF8 if utf8 else SMTP)
     domain = sender.rpartition("@")[2]
     message["From"] = Address(f"Capacity report of {_one_line(report.cluster)}", addr_spec=sender)
-    message["To"] = [Address(addr_spec=address) for address in recipients]
+    message["To"] = [Address(username=address.rpartition("@")[0], domain=address.rpartition("@")[2]) for address in recipients]
     message["Subject"] = subject(report)
     message["Date"] = format_datetime(report.run.finished_at)
     message["Message-ID"] = f"<{identity(report)}@{domain}>"

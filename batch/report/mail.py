@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from batch import __version__
 from batch.findings import Finding, Severity
-from batch.report.format import clean, figure, format_date, format_instant, format_value, render_html, render_message
+from batch.report.format import NBSP, clean, figure, format_date, format_instant, format_value, render_html, render_message
 from batch.report.model import Letter, Report, Tile
 from batch.report.paths import TEMPLATES
 
@@ -49,7 +49,7 @@ def subject(report: Report) -> str:
     """Name the cluster, the date and the most severe finding, on one line."""
     first = report.findings[0] if report.findings else None
     said = f"{first.severity.value}: {render_message(first.title)}" if first else "nothing needs attention"
-    return clean(f"[{report.cluster}] {format_date(report.run.taken_at)}, {said}", _LONGEST_SUBJECT)
+    return clean(f"[{report.cluster}] {format_date(report.run.taken_at)}, {said}", _LONGEST_SUBJECT).replace(NBSP, " ")
 
 
 def body(report: Report, letter: Letter, places: Sequence[Place], remarks: Sequence[str], picture_ids: Sequence[str]) -> Body:

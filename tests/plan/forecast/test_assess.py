@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any
 
 import pytest
@@ -59,7 +59,7 @@ def test_what_is_not_known_tonight_is_not_zero() -> None:
 
 
 def test_a_month_has_a_cost_only_where_every_node_has_a_price() -> None:
-    prices = PriceSettings(currency="EUR", per_hour={"m5.xlarge": 0.1}, date="2026-02-01")
+    prices = PriceSettings(currency="EUR", per_hour={"m5.xlarge": 0.1}, date=date(2026, 2, 1))
     known = snapshot(nodes=[node("n1", instance_type="m5.xlarge"), node("n2", instance_type="m5.xlarge")])
     assert (trends(known, prices=prices).tonight.monthly_cost, trends(known, prices=prices).tonight.currency) == (146.0, "EUR")
     other = snapshot(nodes=[node("n1", instance_type="m5.xlarge"), node("n2", instance_type="odd")])
