@@ -29,6 +29,8 @@ RIGHTS = {
 _KEYS = "Check s3.access_key_id and s3.secret_access_key, or what boto3's own chain finds (AWS_ variables, role of the service account)."
 _WHERE = "Check s3.endpoint_url, DNS, proxies and network policies between here and the store."
 
+_NOT_IMPLEMENTED = "NotImplemented"
+
 _ANSWERS = {
     "NoSuchBucket": ("there is no bucket {bucket} at {endpoint}", "Create the bucket, or correct the output's URL or s3.endpoint_url."),
     "AccessDenied": (
@@ -45,8 +47,8 @@ _ANSWERS = {
         "Correct s3.kms_key_id: a key in the bucket's own region, by its ARN where it is another account's.",
     ),
     "KMS.DisabledException": ("the KMS key is disabled", "Enable the key, or choose another one as s3.kms_key_id."),
-    "NotImplemented": (
-        "the store does not know something that was asked for{asked_for}",
+    _NOT_IMPLEMENTED: (
+        "the store does not know something that was asked for ({asked_for})",
         "Leave unset what it does not know: s3.sse, s3.tags, s3.storage_class.",
     ),
     "InvalidStorageClass": ("the store has no such storage class", "Correct s3.storage_class, or leave it unset."),
@@ -101,7 +103,7 @@ class Request:
     @property
     def asked_for(self) -> str:
         """Name what uploads ask for beyond the content."""
-        return f" ({', '.join(self.asked)})" if self.asked else ""
+        return ", ".join(self.asked)
 
 
 def explain(error: Exception, request: Request) -> StorageError:
@@ -126,7 +128,7 @@ def _answer(error: exceptions.ClientError, request: Request) -> tuple[str, str]:
         why, remedy = _region(details, metadata.get("HTTPHeaders", {}), request)
     elif code == "RequestTimeTooSkewed":
         why, remedy = _clock(details, metadata.get("HTTPHeaders", {}), request)
-    elif known := _ANSWERS.get(_SAME_AS.get(code, code)):
+    elif (known := _ANSWERS.get(_SAME_AS.get(code, code))) and (code != _NOT_IMPLEMENTED or request.asked):
         why, remedy = (text.format(right=request.right, asked_for=request.asked_for, **vars(request)) for text in known)
     else:
         theirs = status >= HTTPStatus.INTERNAL_SERVER_ERROR
