@@ -106,7 +106,7 @@ class BucketStore:
         return body
 
     def write(self, key: str, data: bytes, media_type: str) -> None:
-        """Upload an object with one PUT, whole or not at all, and ask the store how much it holds.
+        """Upload an object with one PUT, whole or not at all, and make sure that the store holds just that.
 
         One PUT (up to 5 GB) rather than parts: parts need more rights and leave litter when they fail.
         """
@@ -115,7 +115,7 @@ class BucketStore:
                 f"could not write {self._place(key)}: it has {len(data):,} bytes, and one PUT takes {_MOST_BYTES:,}",
                 "Read fewer namespaces in one run, or make fewer formats.",
             )
-        name = key.rpartition("/")[2]
+        name, md5 = key.rpartition("/")[2], hashlib.md5(data, usedforsecurity=False).digest()
         with self._in_words("write", key):
             answer = self._client.put_object(
                 Bucket=self._bucket,
@@ -124,15 +124,20 @@ class BucketStore:
                 ContentType=media_type,
                 ContentDisposition=f'inline; filename="{name}"',
                 CacheControl=cache_control(key),
-                ContentMD5=base64.b64encode(hashlib.md5(data, usedforsecurity=False).digest()).decode(),
+                ContentMD5=base64.b64encode(md5).decode(),
                 **self._options,
             )
         self._check_encryption(key, answer.get("ServerSideEncryption"))
+        if answer.get("ETag", "").strip('"') != md5.hex():
+            self._check_size(key, len(data))
+
+    def _check_size(self, key: str, sent: int) -> None:
+        """Ask how much the store holds, where its answer did not prove it: an ETag is the MD5 of the content as a rule, but not with KMS."""
         with self._in_words("check", key):
             held = self._client.head_object(Bucket=self._bucket, Key=self._prefix + key)["ContentLength"]
-        if held != len(data):
+        if held != sent:
             raise StorageError(
-                f"could not write {self._place(key)}: {len(data):,} bytes were sent and the store says that it holds {held:,}",
+                f"could not write {self._place(key)}: {sent:,} bytes were sent and the store says that it holds {held:,}",
                 "A proxy or a store that changes uploads is in between (often aws-chunked encoding that is kept as content): update or bypass it.",
             )
 
