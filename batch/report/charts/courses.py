@@ -122,9 +122,10 @@ def _draw_lines(axes: Axes, data: Course, last: int, top: float) -> Iterator[Lin
         axes.plot(
             data.days, known, color=color, linewidth=1.8 if main else 1.2, zorder=5 if main else 3, marker=_marker(data.days), markersize=2
         )
-        if values[-1] is None:
+        last_known = next((place for place in reversed(range(len(values))) if values[place] is not None), None)
+        if last_known is None:
             continue
-        height, end = float(values[-1]), 0.0
+        height, end = known[last_known], float(data.days[last_known])
         if color == INK and data.ahead:
             axes.plot([0, last], [data.ahead.limit] * 2, color=INK, linewidth=0.8, linestyle=(0, (1, 1.5)), zorder=3)
             end = float(last)
@@ -132,7 +133,7 @@ def _draw_lines(axes: Axes, data: Course, last: int, top: float) -> Iterator[Lin
             end = min(float(last), _met(data.ahead))
             height = float(np.interp(end, [point[0] for point in data.ahead.cone], [point[2] for point in data.ahead.cone]))
         elif data.ahead:
-            axes.text(0, height, f"  {name}", color=color, va="center")
+            axes.text(max(end, 0.0), height, f"  {name}", color=color, va="center")
             continue
         yield LineLabel(name, ((end - first) / (last - first), height / top), SECONDARY if color == INK else color, bold=main)
 

@@ -78,10 +78,15 @@ def _figure(change: Change) -> Message | None:
     more = "more" if by > 0 else "fewer" if change.kind == "count" else "less"
     return message(
         f"{{name:text}}: {{by:{change.kind}}} {more}, now {{now:{change.kind}}}.",
-        name=name[:1].upper() + name[1:],
+        name=capital(name),
         by=abs(by),
         now=change.now,
     )
+
+
+def capital(name: str) -> str:
+    """Begin a line with a name; that of a resource (nvidia.com/gpu) stays as it is."""
+    return name if "/" in name else name[:1].upper() + name[1:]
 
 
 def mover_name(mover: Mover) -> str:

@@ -9,6 +9,7 @@ from batch.plan.forecast.judgements import resource_name
 from batch.plan.forecast.model import Forecast, Trends
 from batch.report.format import format_day, format_value
 from batch.report.model import Chart, Course, Reach
+from batch.report.sections.changes import capital
 from batch.report.sections.trend_tables import kind_of
 
 _STATES = ("allocatable", "requests", "usage")
@@ -65,21 +66,17 @@ def _title(one: Forecast) -> Message:
     if one.exhausted_at is not None and one.weekly_growth is not None:
         return message(
             "{what:text} of {where:text} is expected to be used up on {day:day}",
-            what=_capital(resource_name(one.resource)),
+            what=capital(resource_name(one.resource)),
             where=_where(one),
             day=one.exhausted_at,
         )
     if one.weekly_growth is not None:
         return message(
             "{what:text} of {where:text} grows, and lasts longer than is looked ahead",
-            what=_capital(resource_name(one.resource)),
+            what=capital(resource_name(one.resource)),
             where=_where(one),
         )
-    return message("{what:text} of {where:text} over the nights", what=_capital(resource_name(one.resource)), where=_where(one))
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    return message("{what:text} of {where:text} over the nights", what=capital(resource_name(one.resource)), where=_where(one))
 
 
 def _subtitle(one: Forecast) -> Message:

@@ -9,7 +9,7 @@ from batch.findings import Message, message
 from batch.plan.forecast.judgements import resource_name
 from batch.plan.forecast.model import Change, Comparison, Forecast, Mover, Refusal, Trends
 from batch.report.model import MOST_ROWS, Bar, Column, Row, Table
-from batch.report.sections.changes import mover_name
+from batch.report.sections.changes import capital, mover_name
 from batch.report.sections.material import plural, ratio
 
 _KINDS = {"cpu": "nanocores", "memory": "bytes"}
@@ -34,6 +34,7 @@ def tables(trends: Trends) -> dict[str, Table]:
 def _forecast_table(trends: Trends) -> Table:
     pools = [one for one in trends.forecasts if one.pool is not None]
     shown = sorted(pools, key=lambda one: _urgency(one, trends))
+    grows = any(one.weekly_growth is not None for one in pools)
     return Table(
         what="resources of node pools",
         title=message("When each node pool is full, at its size of tonight"),
@@ -43,14 +44,13 @@ def _forecast_table(trends: Trends) -> Table:
             Column("Resource"),
             Column("Requested", "ratio"),
             Column("", "bar"),
-            Column("Growth a week", "amount"),
+            *([Column("Growth a week", "amount")] if grows else []),
             Column("Full on", "message"),
-            Column("In four of five cases between", "message"),
+            *([Column("In four of five cases between", "message")] if grows else []),
         ),
-        rows=tuple(_forecast_row(one) for one in shown[:MOST_ROWS]),
+        rows=tuple(_forecast_row(one, grows=grows) for one in shown[:MOST_ROWS]),
         row_count=len(shown),
         file="tables/forecast.csv",
-        bars=("requests",),
     )
 
 
@@ -58,7 +58,7 @@ def _urgency(one: Forecast, trends: Trends) -> tuple[object, ...]:
     return one.exhausted_at is None, one.exhausted_at or trends.tonight.taken_at, one.refusal != Refusal.FAR, one.pool or "", one.resource
 
 
-def _forecast_row(one: Forecast) -> Row:
+def _forecast_row(one: Forecast, *, grows: bool) -> Row:
     share = ratio(one.requests, one.allocatable)
     is_full = share is not None and share >= 1
     return Row(
@@ -67,9 +67,9 @@ def _forecast_row(one: Forecast) -> Row:
             resource_name(one.resource),
             share,
             Bar(None, share, strained=is_full),
-            _growth(one),
+            *([_growth(one)] if grows else []),
             message("full tonight") if is_full else message("{day:day}", day=one.exhausted_at) if one.exhausted_at else _why(one.refusal),
-            message("") if is_full else _between(one.low, one.high),
+            *([message("") if is_full else _between(one.low, one.high)] if grows else []),
         ),
         strained=frozenset({5}) if one.exhausted_at is not None and not is_full else frozenset(),
     )
@@ -118,7 +118,7 @@ def _figures_table(trends: Trends) -> Table:
         rows=tuple(
             Row(
                 (
-                    _figure_name(change),
+                    _figure_name(change, trends.tonight.currency),
                     *([_amount(week.get(change.what), change, before=True)] if week else []),
                     *([_amount(night.get(change.what), change, before=True)] if night else []),
                     _amount(change, change, before=False),
@@ -136,8 +136,10 @@ def _by_name(one: Comparison | None) -> Sequence[tuple[str, Change]]:
     return [(change.what, change) for change in one.changes] if one else []
 
 
-def _figure_name(change: Change) -> str:
-    return change.what.replace("cpu", "CPU", 1)[:1].upper() + change.what.replace("cpu", "CPU", 1)[1:]
+def _figure_name(change: Change, currency: str | None) -> str:
+    if change.kind == "money":
+        return f"Cost a month, {currency}"
+    return capital(change.what.replace("cpu ", "CPU "))
 
 
 def _amount(change: Change | None, like: Change, *, before: bool) -> Message | None:
