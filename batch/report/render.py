@@ -24,6 +24,7 @@ from batch.report.sections.material import Material
 from batch.settings import Settings
 from batch.snapshot import sketches, summaries
 from batch.snapshot.model import Gap, Snapshot
+from batch.snapshot.views import sampling
 
 log = logging.getLogger("nightcap")
 
@@ -52,7 +53,8 @@ def render(run: Run, snapshot: Snapshot, plan: CapacityPlan, gpu: GpuAssessment,
         *patches(plan.rightsizing, settings.rightsizing.patch_files),
         *extra,
     )
-    document = report_document(run, snapshot, plan, gpu, material.findings, snapshot.gaps, artifacts)
+    reach = sampling(snapshot, settings.usage.max_age_seconds)
+    document = report_document(run, snapshot, plan, gpu, material.findings, snapshot.gaps, artifacts, reach)
     return Report(
         cluster=snapshot.cluster,
         run=run,
