@@ -26,6 +26,7 @@ from batch.report.sections.material import Material
 from batch.settings import Settings
 from batch.snapshot.history import NO_HISTORY, History
 from batch.snapshot.model import Snapshot
+from batch.snapshot.views import sampling
 from tests.builders import CORE, GIB, PodRows, node, pod, snapshot
 from tests.remembered import before, growing_to
 from tests.report.clusters import run_of
@@ -65,7 +66,7 @@ def section_of(shot: Snapshot, plan: CapacityPlan, slug: str = "trends") -> Sect
 
 
 def document_of(shot: Snapshot, plan: CapacityPlan) -> dict[str, Any]:
-    made = report_document(run_of(shot), shot, plan, assess_gpu(shot, Settings()), (), (), ())
+    made = report_document(run_of(shot), shot, plan, assess_gpu(shot, Settings()), (), (), (), sampling(shot, 600))
     document: dict[str, Any] = json.loads(encode(made))
     closed = json.loads(json.dumps(SCHEMA).replace('"additionalProperties": true', '"additionalProperties": false'))
     jsonschema.Draft202012Validator(closed, format_checker=jsonschema.FormatChecker()).validate(document)
