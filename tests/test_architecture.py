@@ -46,6 +46,7 @@ OWNERS = {
     "botocore": {"deliver"},
     "smtplib": {"deliver"},
     "jinja2": {"report"},
+    "css_inline": {"report"},
     "matplotlib": {"report"},
     "weasyprint": {"report"},
     "tqdm": {"cli"},

@@ -17,6 +17,7 @@ from batch.report.document_packing import NO_ROOM, packing_document, pool_headro
 from batch.report.document_prices import price_gaps, prices_document
 from batch.report.document_profiles import base_units, profile_document
 from batch.report.document_rightsizing import rightsizing_document
+from batch.report.document_trends import trends_document
 from batch.report.format import render_message
 from batch.report.model import Artifact, Report, Run
 from batch.snapshot.model import Gap, Snapshot
@@ -34,7 +35,6 @@ NOT_BUILT = tuple(
         ("GPU holders", "Which pods hold GPUs, and for how long, is unknown."),
         ("dynamic resource allocation", "Devices of ResourceSlices and their claims are unknown."),
         ("scale checks", "Whether the cluster can grow is unknown."),
-        ("trends", "What changed since earlier nights, and when room runs out, is unknown."),
     )
 )
 """What report.json has keys for and this version leaves null or empty."""
@@ -98,7 +98,7 @@ def report_document(
         "jobs": jobs_document(jobs, files),
         "rightsizing": rightsizing_document(plan.rightsizing, files),
         "scale": {"checks": []},
-        "trends": {"nights": None, "series": {}, "forecast": []},
+        "trends": trends_document(plan.trends),
         "findings": [_finding(finding) for finding in findings],
         "artifacts": [{"name": a.name, "media_type": a.media_type, "bytes": len(a.data), "sha256": a.sha256} for a in artifacts],
     }

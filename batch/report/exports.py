@@ -26,6 +26,7 @@ from batch.report.exports_jobs import (
     start_row,
 )
 from batch.report.exports_rightsizing import RIGHTSIZING_COLUMNS, rightsizing_row
+from batch.report.exports_trends import trend_tables
 from batch.report.files import profile_file
 from batch.report.model import Artifact
 from batch.snapshot.model import Snapshot
@@ -52,6 +53,7 @@ def tables(snapshot: Snapshot, plan: CapacityPlan, gpu: GpuAssessment, jobs: Job
         *_packing_tables(plan),
         *(table for profile in plan.profiles for table in _profile_tables(profile)),
         _table("right-sizing", _rows(RIGHTSIZING_COLUMNS, map(rightsizing_row, plan.rightsizing.advice))),
+        *(_table(name, columns) for name, columns in trend_tables(plan.trends)),
         _table("gpu-nodes", _columns(GPU_NODES, gpu.nodes)),
         _table("gpu-resources", _rows(_GPU_RESOURCE_COLUMNS, map(_gpu_resource, gpu.resources))),
         *_job_tables(jobs),

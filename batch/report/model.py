@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 
 from batch.findings import Finding, Message
 
@@ -42,11 +42,29 @@ class Run:
 
 
 @dataclass(frozen=True)
+class Picture:
+    """A chart as a PNG, with its titles and the words for those who do not see it."""
+
+    title: Message
+    subtitle: Message
+    alt: Message
+    png: bytes
+
+
+@dataclass(frozen=True)
+class Letter:
+    """What a mail tells of a run: its first page and a few pictures."""
+
+    summary: Section
+    pictures: tuple[Picture, ...]
+
+
+@dataclass(frozen=True)
 class Report:
     """What a run made: its files, and what to say about it on a terminal (three lines).
 
     `history` is what the run leaves to later ones: named below the cluster's history of the run's date.
-    `problem` says why report.pdf is not among the files though it was asked for.
+    `letter` is what a mail tells, None where no mail is wanted. `problem` says why report.pdf is not among the files though it was asked for.
     """
 
     cluster: str
@@ -58,6 +76,7 @@ class Report:
     findings: tuple[Finding, ...] = ()
     problem: str | None = None
     history: tuple[Artifact, ...] = ()
+    letter: Letter | None = None
 
 
 @dataclass(frozen=True)
@@ -252,13 +271,36 @@ class Agenda:
 
 
 @dataclass(frozen=True)
+class Reach:
+    """A forecast: points (day, lower bound, estimate, upper bound), the limit, and the days on which it is reached: (earliest, estimate, latest)."""
+
+    cone: tuple[tuple[int, float, float, float], ...]
+    limit: float
+    days: tuple[int | None, int | None, int | None]
+
+
+@dataclass(frozen=True)
+class Course:
+    """A resource over the nights, in bytes, nanocores or a count (`kind`), with days counted from `tonight`, and where it goes.
+
+    `lines` are pairs (name, values), of which None is unknown: what may be promised, is promised, and is used.
+    """
+
+    kind: str
+    tonight: date
+    days: tuple[int, ...]
+    lines: tuple[tuple[str, tuple[float | None, ...]], ...]
+    ahead: Reach | None = None
+
+
+@dataclass(frozen=True)
 class Chart:
     """A picture with its finding, how to read it, and the words for those who do not see it."""
 
     title: Message
     subtitle: Message
     alt: Message
-    drawing: Histogram | Needs | Stacks | Spans | Chances | Fills | Lanes | Agenda
+    drawing: Histogram | Needs | Stacks | Spans | Chances | Fills | Lanes | Agenda | Course
 
 
 @dataclass(frozen=True)

@@ -15,14 +15,16 @@ from batch.report import sections
 from batch.report.deadline_patches import deadline_patches
 from batch.report.document import encode, not_assessed, report_document
 from batch.report.exports import tables
+from batch.report.figures import key_figures
 from batch.report.format import clean, render_message
 from batch.report.html import Pictures, print_page, screen_page
+from batch.report.letter import letter
 from batch.report.model import Artifact, Report, Run, Section
 from batch.report.patches import patches
 from batch.report.pdf import Pdf, make_pdf
 from batch.report.sections.material import Material
 from batch.settings import Settings
-from batch.snapshot import sketches
+from batch.snapshot import sketches, summaries
 from batch.snapshot.model import Gap, Snapshot
 from batch.snapshot.views import sampling
 
@@ -70,16 +72,25 @@ def render(
         artifacts=(*artifacts, Artifact("report.json", "application/json", encode(document))),
         headline=f"{clean(snapshot.cluster)}: {' '.join(map(render_message, made[0].lede))}",
         missing=_missing(snapshot.gaps),
+        key_figures=key_figures(plan, material.findings),
         findings=material.findings,
         problem=problem,
         history=_history(plan, run),
+        letter=letter(made) if settings.mail.host else None,
     )
 
 
 def _history(plan: CapacityPlan, run: Run) -> tuple[Artifact, ...]:
     """Give what later runs will read of this one."""
-    sketch = plan.rightsizing.sketch
-    return (Artifact(sketches.name(run.id), sketches.MEDIA_TYPE, sketches.encode(sketch)),) if sketch else ()
+    sketch, trends = plan.rightsizing.sketch, plan.trends
+    sketched = (Artifact(sketches.name(run.id), sketches.MEDIA_TYPE, sketches.encode(sketch)),) if sketch else ()
+    if trends is None:
+        return sketched
+    return (
+        *sketched,
+        Artifact(summaries.workloads_name(run.id), summaries.MEDIA_TYPE, summaries.encode_workloads(trends.workloads)),
+        Artifact(summaries.summary_name(run.id), summaries.MEDIA_TYPE, summaries.encode_summary(trends.tonight)),
+    )
 
 
 def _material(run: Run, snapshot: Snapshot, plan: CapacityPlan, gpu: GpuAssessment, jobs: JobAssessment, settings: Settings) -> Material:
@@ -90,7 +101,7 @@ def _material(run: Run, snapshot: Snapshot, plan: CapacityPlan, gpu: GpuAssessme
         gpu=gpu,
         jobs=jobs,
         settings=settings,
-        findings=by_urgency((*plan.findings, *gpu.findings, *jobs.findings)),
+        findings=by_urgency((*plan.findings, *(plan.trends.findings if plan.trends else ()), *gpu.findings, *jobs.findings)),
         gaps=snapshot.gaps,
         not_built=not_assessed(plan),
     )

@@ -46,6 +46,7 @@ def test_one_file_for_each_table() -> None:
         for name in (
             *("nodes", "pools", "headroom", "losses", "emptyable-nodes", "fleets"),
             *("profile-all-pods", "profile-all-flavors", "profile-all-odds", "right-sizing"),
+            *("trends", "trends-levels", "forecast", "movers"),
             *("gpu-nodes", "gpu-resources", "jobs", "cronjobs", "starts", "never-deleted-jobs", "rejects", "gaps"),
         )
     ]

@@ -11,15 +11,18 @@ from typing import Any
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
-from batch.report.charts import agenda, chances, fills, lanes, needs, spans, stacks, usage
+from batch.report.charts import agenda, chances, courses, fills, lanes, needs, spans, stacks, usage
 from batch.report.charts.canvas import STYLE
 from batch.report.measure import register_fonts
-from batch.report.model import Agenda, Chances, Fills, Histogram, Lanes, Needs, Spans, Stacks
+from batch.report.model import Agenda, Chances, Course, Fills, Histogram, Lanes, Needs, Spans, Stacks
 
 WIDE_MM, NARROW_MM = 174.0, 92.0
 """The text width of an A4 page, and about that of a phone on which letters have the same size."""
 
-Drawing = Histogram | Needs | Stacks | Spans | Chances | Fills | Lanes | Agenda
+_PNG_DPI = 192
+"""Twice the 96 of a CSS pixel."""
+
+Drawing = Histogram | Needs | Stacks | Spans | Chances | Fills | Lanes | Agenda | Course
 
 
 def draw(drawing: Drawing, width_mm: float) -> str:
@@ -30,6 +33,17 @@ def draw(drawing: Drawing, width_mm: float) -> str:
         warnings.filterwarnings("ignore", message=r"Glyph \d+ .* missing from font")
         out = io.StringIO()
         _figure(drawing, width_mm).savefig(out, format="svg", metadata={"Date": None, "Creator": None})
+    return out.getvalue()
+
+
+def draw_png(drawing: Drawing, width_mm: float) -> bytes:
+    """Draw as a PNG of twice the pixels that a screen has for that width, on white: mail programs know no SVG."""
+    register_fonts()
+    with rc_context(STYLE), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=r"Glyph \d+ .* missing from font")
+        out = io.BytesIO()
+        figure = _figure(drawing, width_mm)
+        figure.savefig(out, format="png", dpi=_PNG_DPI, facecolor="white", metadata={"Software": None})
     return out.getvalue()
 
 
@@ -54,4 +68,6 @@ _FIGURES: dict[type[Drawing], Callable[[Any, float], Figure]] = {
     Stacks: stacks.figure,
     Lanes: lanes.figure,
     Agenda: agenda.figure,
+    Course: courses.figure,
 }
+"""One function for each kind of Drawing."""

@@ -89,6 +89,12 @@ def _terms(material: Material) -> dict[str, Message]:
         "Stranded": message(
             "Free GPUs on a node that has less than one core, less than one GiB or no pod slot left for a pod that would use them."
         ),
+        "Night": message(
+            "One run for each date, as it left its figures beside its report: a complete one before one that stopped early, of equal ones the latest."
+        ),
+        "Full on": message(
+            "The day on which requests are expected to reach what may be requested tonight: from seven nights or more, and only where growth stands out from chance. The interval is made to hold four of five cases; method and example: docs/trends.md."
+        ),
         "Tables": message(
             "A table that is cut says how many rows it leaves out and names the CSV file that has them, below tables/ beside this report; the smaller files are also attached to the PDF. Tables that name no file are whole."
         ),
