@@ -31,12 +31,18 @@ NEURON = ("aws.amazon.com/neuroncore", "aws.amazon.com/neuron", "aws.amazon.com/
 
 _VENDORS = {
     "nvidia": re.compile(r"nvidia\.com/(gpu|gpu\.shared|mig-.+)|alpha\.kubernetes\.io/nvidia-gpu|aliyun\.com/gpu-milli"),
-    "amd": re.compile(r"amd\.com/gpu"),
+    "amd": re.compile(r"amd\.com/(gpu|[a-z]px_nps[0-9])"),
     "intel": re.compile(r"gpu\.intel\.com/(i915|xe)|habana\.ai/gaudi"),
     "google": re.compile(r"google\.com/tpu"),
     "aws": re.compile("|".join(map(re.escape, NEURON))),
 }
-_PARTS = re.compile(r"nvidia\.com/(gpu\.shared|mig-.+)|aliyun\.com/gpu-milli|" + re.escape(NEURON[0]))
+_DRIVERS = re.compile(r"(.+[.-])?(gpu|gaudi|neuron|tpu|npu|accelerator)[.-].+")
+"""Names of drivers of dynamic resource allocation: gpu.nvidia.com, gpu.amd.com, gpu.intel.com, gaudi.intel.com, neuron.aws.com, tpu.google.com."""
+
+CLASS_RESOURCE = "deviceclass.resource.kubernetes.io/"
+"""Prefix of the resources by which pods ask for a DeviceClass by its name (KEP-5004)."""
+
+_PARTS = re.compile(r"nvidia\.com/(gpu\.shared|mig-.+)|aliyun\.com/gpu-milli|amd\.com/[a-z]px_nps[0-9]|" + re.escape(NEURON[0]))
 """Names that count shares, slices, thousandths or cores: many of them may be one device."""
 
 _DEVICES = re.compile(r".+/[a-z]?gpu[-_.]?count")
@@ -85,6 +91,8 @@ def kind(resource: str) -> Kind:
     """Tell what a resource name stands for."""
     if vendor(resource):
         return Kind.ACCELERATOR
+    if resource.startswith(CLASS_RESOURCE):
+        return Kind.OTHER  # its DeviceClass tells
     if _NO_DEVICE.fullmatch(resource):
         return Kind.OTHER
     if _AMOUNT.fullmatch(resource):
@@ -95,6 +103,11 @@ def kind(resource: str) -> Kind:
 def vendor(resource: str) -> str | None:
     """Vendor of an accelerator, the key of PRODUCT_LABELS; None for any other resource."""
     return next((name for name, pattern in _VENDORS.items() if pattern.fullmatch(resource)), None)
+
+
+def drives_accelerators(driver: str | None) -> bool:
+    """Whether a driver of dynamic resource allocation gives out accelerators, and not network cards, CPUs or what goes with accelerators."""
+    return bool(driver and _DRIVERS.fullmatch(driver))
 
 
 def counts_parts(resource: str) -> bool:

@@ -218,14 +218,28 @@ def _api(cluster: Cluster, kinds: list[Kind]) -> Line:
     """Ask one API whether it serves these kinds. None of them is required."""
     what = f"API {kinds[0].group}/{kinds[0].version}"
     try:
-        served = cluster.served_with(kinds[0])
+        what, served = _served(cluster, kinds[0])
     except SourceError as error:
+        if error.absent and all(kind.optional for kind in kinds):
+            return Line("not configured", what, "not served, so there is none of it", "Nothing to do: it stays empty in the report.")
         return Line("missing", what, " ".join((f"{error.reason}.", *(EFFECTS[kind] for kind in kinds))), error.remedy)
     absent = [kind for kind in kinds if kind.name not in served]
     if absent:
         why = f"does not serve {', '.join(kind.name for kind in absent)}."
         return Line("missing", what, " ".join((why, *(EFFECTS[kind] for kind in absent))), "This version of Kubernetes does not have it.")
     return Line("ok", what, f"serves {', '.join(kind.name for kind in kinds)}")
+
+
+def _served(cluster: Cluster, kind: Kind) -> tuple[str, frozenset[str]]:
+    """Name the newest version that is served of those that a run would ask for, and what it serves. Raises SourceError."""
+    versions = list(kind.versions())
+    for version in versions:
+        try:
+            return f"API {version.group}/{version.version}", cluster.served_with(version)
+        except SourceError as error:
+            if not error.absent or version is versions[-1]:
+                raise
+    raise AssertionError("a kind has a version")
 
 
 def _pdf(settings: Settings, world: World) -> Iterator[Line]:

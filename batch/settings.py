@@ -315,7 +315,7 @@ class RightsizingSettings(_Group):
 
 
 class GpuSettings(_Group):
-    """When an accelerator counts as idle."""
+    """When an accelerator counts as idle, and what the cluster does not say of its cards."""
 
     idle_ratio: Ratio = setting(
         0.0, "Activity at or below which a sample of an accelerator is idle. The default counts only what did nothing at all.", "ratio"
@@ -325,6 +325,20 @@ class GpuSettings(_Group):
         "A pod's accelerators are idle when they were idle for this long before the report: long enough for a pause between batches.",
         "seconds",
         gt=0,
+    )
+    slots_per_card: dict[str, Annotated[int, Field(gt=0)]] = setting(
+        {},
+        "How many pods may share one card, by resource (gpu.intel.com/i915: 5), where the device plugin does not say it; cards are unknown otherwise.",
+        "count",
+    )
+    owner_labels: Strings = setting(
+        ("owner", "team", "hub.jupyter.org/username", "app.kubernetes.io/part-of"),
+        "Pod labels that name who holds an accelerator; the first that a pod has is shown.",
+    )
+    guest_ratio: Ratio = setting(
+        0.1,
+        "Pods without accelerators on GPU nodes are a finding where they request more than this share of a node's CPU or memory.",
+        "ratio",
     )
 
 
@@ -363,6 +377,11 @@ class PriceSettings(_Group):
         "Prices by flavor: YAML (currency, date, spot, and prices as a mapping) or CSV (columns flavor and per_hour; currency, date and spot if wanted). See docs/flavors.md.",
     )
     per_hour: dict[str, float] = setting({}, "Price of a node for an hour, by flavor; stronger than the file.", "currency per hour")
+    gpu_per_hour: dict[str, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = setting(
+        {},
+        "Price of one card for an hour, by product as the report names it (NVIDIA-L4), in prices.currency; what idle and stranded cards cost is worked out from it.",
+        "currency per hour",
+    )
     spot: bool = setting(default=False, meaning="Whether they are prices of spot or preemptible nodes, where the file does not say it.")
     date: Date | None = setting(None, "Day of the prices (2026-08-01), where the file does not say it. Required with prices.")
     max_age_seconds: float = setting(

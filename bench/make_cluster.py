@@ -34,6 +34,10 @@ _LONGEST_AGE_SECONDS = 90 * 86400
 _SHARE_SCALED = 0.2
 
 
+_EMPTY = ("resourceslices", "resourceclaims", "deviceclasses")
+"""Lists of a cluster in which no driver of dynamic resource allocation runs."""
+
+
 class ClusterWriter:
     """Draws nodes, then workloads and their pods until there are enough, and adds up while it writes."""
 
@@ -197,6 +201,8 @@ def make_cluster(folder: Path, node_count: int, pod_count: int, seed: int = 1) -
     """Write a cluster into a folder, which is made when it is not there."""
     folder.mkdir(parents=True, exist_ok=True)
     expected = ClusterWriter(folder, node_count, pod_count, seed).write()
+    for name in _EMPTY:
+        (folder / f"{name}-0001.json").write_text('{"kind":"List","apiVersion":"v1","metadata":{},"items":[]}\n')
     (folder / "version.json").write_text(json.dumps({"gitVersion": VERSION}) + "\n")
     (folder / "expected.json").write_text(json.dumps(expected, indent=1) + "\n")
 

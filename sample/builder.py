@@ -31,7 +31,7 @@ FILES = (
     "resourceclaims",
     "deviceclasses",
 )
-"""Lists of the dump; the last three stay empty: the cluster uses no dynamic resource allocation."""
+"""Lists of the dump."""
 
 _METRICS = "metrics.k8s.io/v1beta1"
 _MIB = 1024

@@ -29,7 +29,10 @@ _EVICTION = 10
 
 @dataclass(frozen=True)
 class Machine:
-    """A machine type, with Google's figures."""
+    """A machine type, with Google's figures.
+
+    `parts` are those of MIG by resource, `replicas` the pods that share a card by time-slicing; `claimed`: a DRA driver gives out its cards.
+    """
 
     name: str
     cores: int
@@ -38,6 +41,16 @@ class Machine:
     accelerator: str = ""
     product: str = ""
     gpu_memory_mib: int = 0
+    parts: tuple[tuple[str, int], ...] = ()
+    replicas: int = 1
+    claimed: bool = False
+
+    @property
+    def offers(self) -> dict[str, int]:
+        """What the device plugin advertises: cards, parts of MIG's mixed strategy beside no whole card, or shares; nothing where claims give them."""
+        if not self.gpu_count or self.claimed:
+            return {}
+        return {GPU: 0 if self.parts else self.gpu_count * self.replicas, **dict(self.parts)}
 
     def reserved(self, steps: tuple[tuple[int, float], ...], size: int) -> float:
         """Give what GKE reserves of `size` cores or GiB."""
@@ -63,7 +76,28 @@ N1 = Machine("n1-highmem-8", 8, 52)
 L4 = Machine("g2-standard-24", 24, 96, 2, "nvidia-l4", "NVIDIA-L4", 23_034)
 A100 = Machine("a2-highgpu-2g", 24, 170, 2, "nvidia-tesla-a100", "NVIDIA-A100-SXM4-40GB", 40_960)
 
-POOLS = (("general", N2, 6, "abcabc"), ("users", N1, 5, "abcab"), ("gpu-l4", L4, 3, "aba"), ("gpu-a100", A100, 2, "ab"))
+A100_MIG = Machine(
+    "a2-ultragpu-1g",
+    12,
+    170,
+    1,
+    "nvidia-a100-80gb",
+    "NVIDIA-A100-SXM4-80GB",
+    81_920,
+    parts=(("nvidia.com/mig-1g.10gb", 2), ("nvidia.com/mig-2g.20gb", 1), ("nvidia.com/mig-3g.40gb", 1)),
+)
+T4_SHARED = Machine("n1-standard-8", 8, 30, 1, "nvidia-tesla-t4", "Tesla-T4-SHARED", 15_360, replicas=4)
+H100_DRA = Machine("a3-highgpu-2g", 52, 468, 2, "nvidia-h100-80gb", "NVIDIA-H100-80GB-HBM3", 81_559, claimed=True)
+
+POOLS = (
+    ("general", N2, 6, "abcabc"),
+    ("users", N1, 5, "abcab"),
+    ("gpu-l4", L4, 3, "aba"),
+    ("gpu-a100", A100, 2, "ab"),
+    ("gpu-mig", A100_MIG, 1, "b"),
+    ("gpu-shared", T4_SHARED, 1, "a"),
+    ("gpu-dra", H100_DRA, 1, "c"),
+)
 """Pool, machine, nodes, and the zone of each."""
 
 
@@ -99,8 +133,8 @@ class Node:
     @property
     def allocatable(self) -> dict[str, int]:
         """What pods may use: millicores, bytes, counts."""
-        counts = {GPU: self.machine.gpu_count} if self.machine.gpu_count else {}
-        return {"cpu": self.machine.allocatable_millicores, "memory": self.machine.allocatable_mib * 2**20, "pods": 110, **counts}
+        own = {"cpu": self.machine.allocatable_millicores, "memory": self.machine.allocatable_mib * 2**20, "pods": 110}
+        return {**own, **self.machine.offers}
 
     def fits(self, requests: dict[str, int]) -> bool:
         """Whether a pod with these effective requests finds room."""
@@ -180,9 +214,9 @@ def _gpu_labels(machine: Machine) -> dict[str, str]:
         "nvidia.com/gpu.memory": str(machine.gpu_memory_mib),
         "nvidia.com/gpu.present": "true",
         "nvidia.com/gpu.product": machine.product,
-        "nvidia.com/gpu.replicas": "1",
-        "nvidia.com/gpu.sharing-strategy": "none",
-        "nvidia.com/mig.strategy": "none",
+        "nvidia.com/gpu.replicas": str(machine.replicas),
+        "nvidia.com/gpu.sharing-strategy": "time-slicing" if machine.replicas > 1 else "none",
+        "nvidia.com/mig.strategy": "mixed" if machine.parts else "none",
     }
 
 
@@ -213,7 +247,7 @@ def _spec(node: Node) -> Json:
 
 def _status(node: Node) -> Json:
     machine = node.machine
-    gpus = {GPU: str(machine.gpu_count)} if machine.gpu_count else {}
+    gpus = {resource: str(count) for resource, count in machine.offers.items()}
     both = {"attachable-volumes-gce-pd": "127", "hugepages-1Gi": "0", "hugepages-2Mi": "0", "pods": "110", **gpus}
     features = {"recursiveReadOnlyMounts": True, "userNamespaces": True}
     return {

@@ -6,6 +6,7 @@ from typing import Any
 
 from sample.builder import Builder
 from sample.controllers import deployment, statefulset
+from sample.devices import add_devices, claim_device
 from sample.identity import ago
 from sample.jobs import Run, running_job, suspended_job, waiting_job
 from sample.machines import GPU, Node
@@ -17,25 +18,26 @@ NAMESPACE = "ml"
 BORN = ago(days=64)
 _TOLERATION: Json = {"effect": "NoSchedule", "key": GPU, "operator": "Exists"}
 _TRAIN = "registry.example/ml/train:2026.11.3"
+_SERVE = "registry.example/ml/serve:2026.11.1"
+_NOTEBOOK = "registry.example/ml/notebook-gpu:2026.10"
 
 
 def add_ml(builder: Builder) -> None:
     """Add everything of this module.
 
-    One L4 node is full; on one the CPU is gone before the GPUs are; one is idle. One A100 node trains, the other is idle.
+    One L4 node is full; on one the CPU is gone before the GPUs are; one is idle. One A100 node trains, the other is idle. One card is cut up
+    by MIG, one is shared by time-slicing, and two are given out by claims.
     """
     full, stranded, _ = builder.pool("gpu-l4")
     training, _ = builder.pool("gpu-a100")
     embeddings = _template(
         "embeddings",
-        _gpu_container("server", "registry.example/ml/serve:2026.11.1", ("8", "24Gi", 1), (3_150, 15_800), more=_served(8000)),
+        _gpu_container("server", _SERVE, ("8", "24Gi", 1), (3_150, 15_800), more=_served(8000)),
         pool="gpu-l4",
     )
     deployment(builder, embeddings, 2, BORN, ago(days=11, hours=13), nodes=(full, stranded))
     service(builder, NAMESPACE, "embeddings", BORN, {"http": 80}, embeddings.all_labels)
-    notebook = _gpu_container(
-        "notebook", "registry.example/ml/notebook-gpu:2026.10", ("4", "16Gi", 1), (2, 1_420), more={"ports": [port("http", 8888)]}
-    )
+    notebook = _gpu_container("notebook", _NOTEBOOK, ("4", "16Gi", 1), (2, 1_420), more={"ports": [port("http", 8888)]})
     statefulset(builder, _template("notebook-l4", notebook, pool="gpu-l4"), 1, ago(days=5, hours=17), nodes=(full,))
     preprocess = Container(
         "preprocess", "registry.example/ml/preprocess:2026.10.2", {"cpu": "7500m", "memory": "20Gi"}, {"memory": "24Gi"}, (4_900, 11_300)
@@ -43,7 +45,28 @@ def add_ml(builder: Builder) -> None:
     deployment(
         builder, _template("preprocess", preprocess, pool="gpu-l4"), 2, ago(days=40), ago(days=9, hours=14), nodes=(stranded, stranded)
     )
+    _add_shared(builder)
     _add_jobs(builder, training)
+
+
+def _add_shared(builder: Builder) -> None:
+    """Add what makes do with parts of a card, shares of one, and a card that a claim gives."""
+    mig, shared = builder.pool("gpu-mig"), builder.pool("gpu-shared")
+    rerank = _gpu_container("server", _SERVE, ("3", "24Gi", 1), (1_240, 9_700), more=_served(8000), resource="nvidia.com/mig-2g.20gb")
+    deployment(builder, _template("rerank", rerank, pool="gpu-mig"), 1, ago(days=33), ago(days=6, hours=2), nodes=mig)
+    tagger = _gpu_container("server", _SERVE, ("2", "12Gi", 1), (610, 4_300), more=_served(8000), resource="nvidia.com/mig-1g.10gb")
+    deployment(builder, _template("tagger", tagger, pool="gpu-mig"), 1, ago(days=33), ago(days=6, hours=2), nodes=mig)
+    playground = _gpu_container("notebook", _NOTEBOOK, ("1", "5Gi", 1), (41, 1_180), more={"ports": [port("http", 8888)]})
+    statefulset(builder, _template("playground", playground, pool="gpu-shared"), 3, ago(days=9, hours=5), nodes=shared * 3)
+    (dra,) = builder.pool("gpu-dra")
+    add_devices(builder, dra)
+    claims: Json = {"resources": {"claims": [{"name": "gpu"}], "limits": {"memory": "160Gi"}, "requests": {"cpu": "20", "memory": "160Gi"}}}
+    chat = Container(
+        "server", _SERVE, {"cpu": "20", "memory": "160Gi"}, {"memory": "160Gi"}, (9_400, 121_000), 0.05, more=claims | _served(8000)
+    )
+    more: Json = {"resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": "chat-large"}]}
+    statefulset(builder, _template("chat-large", chat, pool="gpu-dra", **more), 1, ago(days=20, hours=3), nodes=[dra])
+    claim_device(builder, builder.lists["pods"][-1], dra, "gpu-0")
 
 
 def _add_jobs(builder: Builder, training: Node) -> None:
@@ -60,17 +83,17 @@ def _add_jobs(builder: Builder, training: Node) -> None:
     waiting_job(builder, Run(large, ago(hours=9, minutes=31)))
 
 
-def _template(app: str, container: Container, *, pool: str, restart_policy: str = "Always") -> Template:
-    more = {"nodeSelector": {"cloud.google.com/gke-nodepool": pool}, "tolerations": [_TOLERATION]}
+def _template(app: str, container: Container, *, pool: str, restart_policy: str = "Always", **further: Any) -> Template:
+    more = {"nodeSelector": {"cloud.google.com/gke-nodepool": pool}, "tolerations": [_TOLERATION], **further}
     return Template(NAMESPACE, app, (container,), pool=pool, restart_policy=restart_policy, service_account="ml", more=more)
 
 
 def _gpu_container(
-    name: str, image: str, ask: tuple[str, str, int], usage: tuple[float, float], more: dict[str, Any] | None = None
+    name: str, image: str, ask: tuple[str, str, int], usage: tuple[float, float], more: dict[str, Any] | None = None, resource: str = GPU
 ) -> Container:
-    """Give a container that asks for (CPU, memory, GPUs), with the memory and the GPUs as limits."""
+    """Give a container that asks for (CPU, memory, units of the resource), with the memory and the units as limits."""
     cpu, memory, gpus = ask
-    limits = {"memory": memory, GPU: str(gpus)}
+    limits = {"memory": memory, resource: str(gpus)}
     extra = {"env": environment(NVIDIA_DRIVER_CAPABILITIES="compute,utility"), **(more or {})}
     return Container(name, image, {"cpu": cpu, **limits}, limits, usage, spread=0.05, more=extra)
 

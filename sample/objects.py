@@ -25,6 +25,9 @@ API_VERSIONS = {
     "CronJob": "batch/v1",
     "HorizontalPodAutoscaler": "autoscaling/v2",
     "PodDisruptionBudget": "policy/v1",
+    "ResourceSlice": "resource.k8s.io/v1",
+    "ResourceClaim": "resource.k8s.io/v1",
+    "DeviceClass": "resource.k8s.io/v1",
 }
 
 
@@ -39,9 +42,9 @@ def api_object(
     owner: Json | None = None,
     generation: int | None = None,
     spec: Json,
-    status: Json,
+    status: Json | None,
 ) -> Json:
-    """Build an object; empty labels and the like are left out, as the API does."""
+    """Build an object; empty labels and the like are left out, as the API does, and the status of a kind that has none."""
     optional = {
         "namespace": namespace,
         "labels": dict(labels or {}),
@@ -56,7 +59,8 @@ def api_object(
         "resourceVersion": str(984_000_000 - int((TAKEN_AT - created).total_seconds())),
         **{key: value for key, value in optional.items() if value},
     }
-    return {"apiVersion": API_VERSIONS[kind], "kind": kind, "metadata": metadata, "spec": spec, "status": status}
+    made = {"apiVersion": API_VERSIONS[kind], "kind": kind, "metadata": metadata, "spec": spec}
+    return made if status is None else {**made, "status": status}
 
 
 def owner_reference(owner: Json, *, controller: bool = True) -> Json:

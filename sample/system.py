@@ -8,7 +8,7 @@ from typing import Any
 from sample.builder import Builder
 from sample.controllers import daemonset, deployment, statefulset, static_pods
 from sample.identity import ago, uid
-from sample.machines import GPU, VERSION
+from sample.machines import VERSION
 from sample.objects import API_VERSIONS, Json
 from sample.policies import disruption_budget, service
 from sample.templates import Container, Template, http_probe, port
@@ -84,7 +84,10 @@ def _add_gpu_plugin(builder: Builder) -> None:
     plugin = Container("nvidia-device-plugin-ctr", "nvcr.io/nvidia/k8s-device-plugin:v0.18.0", usage=(0.9, 34))
     discovery = Container("gpu-feature-discovery", "nvcr.io/nvidia/k8s-device-plugin:v0.18.0", usage=(0.4, 21))
     template = _agent("nvidia-device-plugin", (plugin, discovery), pool="gpu-l4", selector={"nvidia.com/gpu.present": "true"})
-    daemonset(builder, template, [n for n in builder.nodes if n.allocatable.get(GPU)], ago(days=64))
+    daemonset(builder, template, [n for n in builder.nodes if n.machine.offers], ago(days=64))
+    driver = Container("gpus", "nvcr.io/nvidia/k8s-dra-driver-gpu:v25.12.0", usage=(0.7, 29))
+    kubelet_plugin = _agent("nvidia-dra-driver-gpu", (driver,), pool="gpu-dra", selector={"cloud.google.com/gke-nodepool": "gpu-dra"})
+    daemonset(builder, kubelet_plugin, builder.pool("gpu-dra"), ago(days=21))
 
 
 def _add_cluster_services(builder: Builder) -> None:

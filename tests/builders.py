@@ -13,6 +13,7 @@ from batch.snapshot.schema import Schema
 from batch.snapshot.schemas import (
     CONTAINER_USAGE,
     CONTAINERS,
+    GPU_USAGE,
     LABEL_SETS,
     NODE_CONDITIONS,
     NODE_LABELS,
@@ -76,6 +77,13 @@ class JobRows:
     columns: Mapping[str, Any]
     conditions: Mapping[str, tuple[str, str | None, datetime | None]]
     resources: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class GpuUsage:
+    """One row of `gpu_usage`: one device as one container held it."""
+
+    columns: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -260,6 +268,32 @@ def usage(
     )
 
 
+def gpu_usage(device: str, pod: str = "", *, mean: float | None = 0.5, samples: int = 60, idle: int = 0, **columns: Any) -> GpuUsage:
+    """Build what Prometheus knows of one device over an hour of samples a minute; `pod` "" when nobody held it.
+
+    The last half hour was as busy as the mean; any column of `gpu_usage` can be given by its name.
+    """
+    row = {
+        "device": device,
+        "mig_instance": "",
+        "namespace": "default" if pod else "",
+        "pod": pod,
+        "container": "main" if pod else "",
+        "metric": "DCGM_FI_PROF_GR_ENGINE_ACTIVE",
+        "step_seconds": 60,
+        "sample_count": samples,
+        "idle_sample_count": idle,
+        "first_at": TAKEN_AT - timedelta(hours=1),
+        "last_at": TAKEN_AT - timedelta(minutes=1),
+        "last_active_at": TAKEN_AT - timedelta(minutes=1) if mean else None,
+        "activity_mean_ratio": mean,
+        "activity_p95_ratio": mean,
+        "activity_max_ratio": mean,
+        "recent_max_ratio": mean,
+    }
+    return GpuUsage({**row, **columns})
+
+
 def snapshot(
     *,
     nodes: Sequence[NodeRows] = (),
@@ -267,12 +301,16 @@ def snapshot(
     jobs: Sequence[JobRows] = (),
     cronjobs: Sequence[JobRows] = (),
     usage: Sequence[UsageRow] = (),
+    gpus: Sequence[GpuUsage] | None = None,
     unread: Collection[str] = (),
     gaps: Sequence[Gap] = (),
     namespaces: tuple[str, ...] | None = None,
     tables: Mapping[str, Any] | None = None,
 ) -> Snapshot:
-    """Put nodes, pods and measurements together into a checked snapshot taken at TAKEN_AT; `tables` are further ones, by name."""
+    """Put nodes, pods and measurements together into a checked snapshot taken at TAKEN_AT; `tables` are further ones, by name.
+
+    `gpus` is what Prometheus knows of accelerators; None: it was not asked.
+    """
     label_sets = sorted({tuple(sorted(p.labels.items())) for p in pods})
     return Snapshot(
         taken_at=TAKEN_AT,
@@ -287,11 +325,12 @@ def snapshot(
             **_job_tables(jobs, cronjobs),
             "label_sets": LABEL_SETS.frame((i, k, v) for i, labels in enumerate(label_sets) for k, v in labels),
             "container_usage": _frame(CONTAINER_USAGE, [*(_own_usage(p) for p in pods if p.usage), *(u.columns for u in usage)]),
+            "gpu_usage": _frame(GPU_USAGE, [one.columns for one in gpus or ()]),
             **(tables or {}),
         },
         gaps=tuple(gaps),
         namespaces=namespaces,
-        unread=frozenset(unread),
+        unread=frozenset(unread) | (frozenset({"gpu_usage"}) if gpus is None else frozenset()),
     )
 
 

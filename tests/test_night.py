@@ -61,7 +61,7 @@ def test_the_sample_becomes_a_whole_report_and_stdout_says_only_where(capsys: py
     document = report()
     assert {"report.pdf", "report.html", "snapshot/manifest.json", "tables/nodes.csv"} <= {a["name"] for a in document["artifacts"]}
     assert (folder / "report.pdf").read_bytes().startswith(b"%PDF-")
-    assert document["totals"]["node_count"] == 16
+    assert document["totals"]["node_count"] == 19
     assert [p["name"] for p in document["profiles"]] == ["all-pods", "jupyterhub-users"]
     assert "Every source answered" in said.err
 

@@ -203,13 +203,14 @@ class Cluster:
 
     def pages(self, kind: Kind, before_page: Callable[[], None] = at_any_time) -> Iterator[bytes]:
         """Yield the pages of the list, of each namespace in turn when the settings name some. Raises SourceError, also in the middle."""
-        optional = kind.group == _METRICS_GROUP
-        patience = self._patience(min(self._settings.api.retry_seconds, _SHORT_RETRY_SECONDS if optional else float("inf")))
+        patience = self._patience(
+            min(self._settings.api.retry_seconds, _SHORT_RETRY_SECONDS if kind.group == _METRICS_GROUP else float("inf"))
+        )
         namespaces = self._settings.cluster.namespaces if kind.namespaced else ()
         refused: dict[str, SourceError] = {}
         for namespace in namespaces or (None,):
             try:
-                yield from self._list(kind, namespace, patience, before_page)
+                yield from self._list_served(kind, namespace, patience, before_page)
             except SourceError as error:
                 if namespace is None or not error.forbidden:
                     raise
@@ -217,6 +218,18 @@ class Cluster:
         if refused:
             first = next(iter(refused.values()))
             raise first if len(refused) == len(set(namespaces)) else PartlyForbidden(kind, list(refused), first)
+
+    def _list_served(self, kind: Kind, namespace: str | None, patience: Patience, before_page: Callable[[], None]) -> Iterator[bytes]:
+        """Page through the list in the newest version that is served; a kind that a cluster may lack is then an empty list."""
+        versions = list(kind.versions())
+        for version in versions:
+            try:
+                yield from self._list(version, namespace, patience, before_page)
+            except SourceError as error:
+                if not error.absent or (version is versions[-1] and not kind.optional):
+                    raise
+            else:
+                return
 
     def _list(self, kind: Kind, namespace: str | None, patience: Patience, before_page: Callable[[], None]) -> Iterator[bytes]:
         """Page through one list. Only `continue` says whether there is more: a page may be short or empty, and counts may be missing."""

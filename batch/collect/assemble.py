@@ -13,6 +13,7 @@ from typing import Protocol, TypeVar
 import pandas as pd
 
 from batch.collect.autoscalers import AutoscalerCollector
+from batch.collect.devices import ClaimCollector, ClassCollector, SliceCollector
 from batch.collect.items import NotAList
 from batch.collect.jobs import CronJobCollector, JobCollector
 from batch.collect.moment import latest_believed, split
@@ -25,6 +26,7 @@ from batch.collect.source import (
     CRON_JOBS,
     DAEMON_SETS,
     DEPLOYMENTS,
+    DEVICE_CLASSES,
     FILE_NAMES,
     JOBS,
     NODE_METRICS,
@@ -32,6 +34,8 @@ from batch.collect.source import (
     POD_METRICS,
     PODS,
     REPLICA_SETS,
+    RESOURCE_CLAIMS,
+    RESOURCE_SLICES,
     STATEFUL_SETS,
     Kind,
     ListExpired,
@@ -45,7 +49,7 @@ from batch.deadline import Deadline
 from batch.errors import CollectError
 from batch.snapshot.model import Gap, Snapshot
 from batch.snapshot.requests_rule import rule_of
-from batch.snapshot.schemas import WORKLOAD_CONTAINERS
+from batch.snapshot.schemas import GPU_USAGE, WORKLOAD_CONTAINERS
 
 _MOST_RESTARTS = 3
 """How often one list is begun again after its continue token expired: a list that takes longer than the API server keeps
@@ -62,6 +66,9 @@ EFFECTS = {
     STATEFUL_SETS: "Containers that were injected into pods of StatefulSets are not marked as such.",
     DAEMON_SETS: "Containers that were injected into pods of DaemonSets are not marked as such.",
     AUTOSCALERS: "Advice on requests does not know which of them an autoscaler depends on.",
+    RESOURCE_SLICES: "Devices of dynamic resource allocation are unknown.",
+    RESOURCE_CLAIMS: "Which devices of dynamic resource allocation are taken, and by whom, is unknown.",
+    DEVICE_CLASSES: "Which resources dynamic resource allocation serves is known from pods alone.",
 }
 """What a report lacks when a kind could not be read."""
 
@@ -140,6 +147,9 @@ def assemble(
         reading.read_templates(namespaces, kinds)
         if kinds - {*_NEVER_SCALED}:
             reading.read(AUTOSCALERS, lambda: AutoscalerCollector(reading.rejects, namespaces))
+        reading.read(RESOURCE_SLICES, lambda: SliceCollector(reading.rejects))
+        reading.read(RESOURCE_CLAIMS, lambda: ClaimCollector(reading.rejects, namespaces))
+        reading.read(DEVICE_CLASSES, lambda: ClassCollector(reading.rejects))
     read = sorted({*namespaces} - reading.forbidden_namespaces)
     if read:
         reading.gaps.append(Gap("pods", f"only those of {', '.join(read)} were read", _OTHERS_UNKNOWN))
@@ -192,7 +202,7 @@ class _Reading:
     rejects: Rejects = field(default_factory=Rejects)
     tables: dict[str, pd.DataFrame] = field(default_factory=dict)
     gaps: list[Gap] = field(default_factory=list)
-    unread: set[str] = field(default_factory=set)
+    unread: set[str] = field(default_factory=lambda: {GPU_USAGE.name})  # no source of it is asked
     newest: datetime | None = None
     forbidden_namespaces: set[str] = field(default_factory=set)
     complete: bool = True

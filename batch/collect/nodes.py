@@ -9,11 +9,12 @@ import msgspec
 import pandas as pd
 
 from batch.collect.items import Items
+from batch.collect.node_cards import CardsError, read_cards
 from batch.collect.objects import Node, NodeInfo, NodeSpec, NodeStatus, decode_image, decode_labels
 from batch.collect.quantity import LARGEST
 from batch.collect.rejects import Rejects
 from batch.collect.times import read_instant
-from batch.snapshot.schemas import NODE_CONDITIONS, NODE_IMAGES, NODE_LABELS, NODE_RESOURCES, NODE_TAINTS, NODES
+from batch.snapshot.schemas import NODE_CARDS, NODE_CONDITIONS, NODE_IMAGES, NODE_LABELS, NODE_RESOURCES, NODE_TAINTS, NODES
 
 INSTANCE_TYPE_LABELS = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
 _ZONE = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
@@ -28,7 +29,8 @@ class NodeCollector:
         self._items = Items(Node, "Node", rejects)
         self._rejects = rejects
         self._tables = {
-            schema.name: schema.builder() for schema in (NODES, NODE_LABELS, NODE_TAINTS, NODE_CONDITIONS, NODE_RESOURCES, NODE_IMAGES)
+            schema.name: schema.builder()
+            for schema in (NODES, NODE_LABELS, NODE_TAINTS, NODE_CONDITIONS, NODE_RESOURCES, NODE_CARDS, NODE_IMAGES)
         }
 
     def take(self, page: bytes) -> int:
@@ -55,11 +57,23 @@ class NodeCollector:
             "node_taints": _taint_rows(name, node),
             "node_conditions": _condition_rows(name, node),
             "node_resources": _resource_rows(name, capacity, allocatable),
+            "node_cards": self._card_rows(name, node),
             "node_images": self._image_rows(name, node),
         }
         for table, table_rows in rows.items():
             for row in table_rows:
                 self._tables[table].add(row)
+
+    def _card_rows(self, name: str, node: Node) -> list[tuple[object, ...]]:
+        """Give one row for each card that HAMi lists; a list that cannot be read is noted."""
+        text = node.metadata.annotations.gpu_register if node.metadata.annotations else None
+        if text is None:
+            return []
+        try:
+            return [(name, *card) for card in read_cards(text)]
+        except CardsError as error:
+            self._rejects.add(f"node {name}", "metadata.annotations.hami.io/node-nvidia-register", text, str(error))
+            return []
 
     def _image_rows(self, name: str, node: Node) -> Iterator[tuple[object, ...]]:
         """Give one row for each image; those without a name together."""

@@ -43,6 +43,8 @@ class Annotations(msgspec.Struct, gc=False):
     capacity_provisioned: Any = msgspec.field(default=None, name="CapacityProvisioned")
     instantiate: Any = msgspec.field(default=None, name="cronjob.kubernetes.io/instantiate")
     scheduled: Any = msgspec.field(default=None, name="batch.kubernetes.io/cronjob-scheduled-timestamp")
+    gpu_index: Any = msgspec.field(default=None, name="alibabacloud.com/gpu-index")
+    gpu_register: Any = msgspec.field(default=None, name="hami.io/node-nvidia-register")
 
 
 class Metadata(Object):
@@ -237,6 +239,13 @@ class Affinity(Object):
     pod_anti_affinity: Rules | None = None
 
 
+class PodClaim(Object):
+    """spec.resourceClaims[]: a claim by its name, or made from a template; and status.resourceClaimStatuses[], which names that one."""
+
+    name: str = ""
+    resource_claim_name: str | None = None
+
+
 class PodSpec(Object):
     """Spec of a pod."""
 
@@ -252,6 +261,7 @@ class PodSpec(Object):
     topology_spread_constraints: msgspec.Raw = NULL
     affinity: Affinity | None = None
     active_deadline_seconds: Integer | None = None
+    resource_claims: list[PodClaim] | None = None
 
 
 class Terminated(Object):
@@ -278,6 +288,19 @@ class ContainerStatus(Object):
     last_state: ContainerState | None = None
 
 
+class ExtendedResource(Object):
+    """requestMappings[]: a resource of a container that a claim serves."""
+
+    resource_name: str = ""
+
+
+class ExtendedResourceClaim(Object):
+    """status.extendedResourceClaimStatus: the claim that the scheduler made for what a pod asks for by resource names."""
+
+    request_mappings: list[ExtendedResource] | None = None
+    resource_claim_name: str | None = None
+
+
 class PodStatus(Object):
     """Status of a pod. Its own resources, beside those of its containers, are what pod-level requests really are (Kubernetes 1.36)."""
 
@@ -290,6 +313,8 @@ class PodStatus(Object):
     conditions: list[Condition] | None = None
     container_statuses: list[ContainerStatus] | None = None
     init_container_statuses: list[ContainerStatus] | None = None
+    resource_claim_statuses: list[PodClaim] | None = None
+    extended_resource_claim_status: ExtendedResourceClaim | None = None
 
 
 class Pod(Listed):

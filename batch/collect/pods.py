@@ -11,6 +11,7 @@ import pandas as pd
 
 from batch.collect.items import Items
 from batch.collect.objects import ContainerStatus, OwnerReference, Pod, PodSpec, PodStatus, decode_labels
+from batch.collect.pod_claims import pod_claims
 from batch.collect.quantity import read_count, read_nanocores
 from batch.collect.rejects import Rejects
 from batch.collect.requests import is_sidecar
@@ -18,7 +19,7 @@ from batch.collect.scheduling import SchedulingSets
 from batch.collect.shapes import Shape, Shapes
 from batch.collect.times import read_instant
 from batch.snapshot.requests_rule import RequestsRule
-from batch.snapshot.schemas import CONTAINERS, LABEL_SETS, POD_RESOURCES, PODS
+from batch.snapshot.schemas import CONTAINERS, LABEL_SETS, POD_CLAIMS, POD_RESOURCES, PODS
 
 _NO_SPEC, _NO_POD_STATUS, _NO_STATUS = PodSpec(), PodStatus(), ContainerStatus()
 _PROVISIONED = re.compile(r"([0-9]{1,4}(?:\.[0-9]{1,4})?)vCPU ([0-9]{1,4}(?:\.[0-9]{1,4})?)GB")
@@ -36,6 +37,7 @@ class PodCollector:
         self._pods = PODS.builder()
         self._resources = POD_RESOURCES.builder()
         self._containers = CONTAINERS.builder()
+        self._claims = POD_CLAIMS.builder()
 
     def take(self, page: bytes) -> int:
         """Read one page; return how many pods it held."""
@@ -50,6 +52,7 @@ class PodCollector:
             "pods": self._pods.frame(),
             "pod_resources": self._resources.frame(),
             "containers": self._containers.frame(),
+            "pod_claims": self._claims.frame(),
             "label_sets": self._labels.frame(),
             **self._scheduling.tables(),
         }
@@ -72,11 +75,14 @@ class PodCollector:
                 *shape.sums,
                 *_provisioned(pod),
                 *shape.limited,
+                _gpu_index(pod),
             )
         )
         for further in shape.further:
             self._resources.add((*key, *further))
         self._take_containers(key, pod, shape)
+        for reference, resource, claim in pod_claims(pod):
+            self._claims.add((*key, reference, resource, claim))
 
     def _take_containers(self, key: tuple[str, str], pod: Pod, shape: Shape) -> None:
         spec, status = pod.spec or _NO_SPEC, pod.status or _NO_POD_STATUS
@@ -125,6 +131,12 @@ def _provisioned(pod: Pod) -> tuple[int | None, int | None]:
     text = pod.metadata.annotations.capacity_provisioned if pod.metadata.annotations else None
     match = _PROVISIONED.fullmatch(text) if isinstance(text, str) else None
     return (read_nanocores(match[1]), read_count(f"{match[2]}Gi")) if match else (None, None)
+
+
+def _gpu_index(pod: Pod) -> str | None:
+    """Read the cards that Alibaba's GPU sharing gave to the pod, e.g. "0" or "2-3"."""
+    text = pod.metadata.annotations.gpu_index if pod.metadata.annotations else None
+    return text if isinstance(text, str) and text else None
 
 
 def _identity(pod: Pod, template_hash: str | None) -> tuple[object, ...]:

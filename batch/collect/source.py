@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 
@@ -11,7 +11,8 @@ from typing import Protocol
 class Kind:
     """A kind of object that can be listed. `name` is the plural that files and requests use; `group` is "" for core.
 
-    `metadata_only` asks the API server to leave out spec and status.
+    `metadata_only` asks the API server to leave out spec and status. `older` are versions to ask for where `version` is not served; a
+    cluster that serves none of them has no such objects when `optional`.
     """
 
     name: str
@@ -19,6 +20,8 @@ class Kind:
     version: str
     namespaced: bool
     metadata_only: bool = False
+    older: tuple[str, ...] = ()
+    optional: bool = False
 
     @property
     def api(self) -> str:
@@ -28,6 +31,11 @@ class Kind:
     def path(self, namespace: str | None = None) -> str:
         """Path of its list: of one namespace, or of all."""
         return f"{self.api}/namespaces/{namespace}/{self.name}" if namespace else f"{self.api}/{self.name}"
+
+    def versions(self) -> Iterator[Kind]:
+        """Yield the kind in each version to ask for, the newest first."""
+        yield self
+        yield from (replace(self, version=version, older=()) for version in self.older)
 
 
 NODES = Kind("nodes", "", "v1", namespaced=False)
@@ -42,6 +50,9 @@ DEPLOYMENTS = Kind("deployments", "apps", "v1", namespaced=True)
 STATEFUL_SETS = Kind("statefulsets", "apps", "v1", namespaced=True)
 DAEMON_SETS = Kind("daemonsets", "apps", "v1", namespaced=True)
 AUTOSCALERS = Kind("horizontalpodautoscalers", "autoscaling", "v2", namespaced=True)
+RESOURCE_SLICES = Kind("resourceslices", "resource.k8s.io", "v1", namespaced=False, older=("v1beta2", "v1beta1"), optional=True)
+RESOURCE_CLAIMS = Kind("resourceclaims", "resource.k8s.io", "v1", namespaced=True, older=("v1beta2", "v1beta1"), optional=True)
+DEVICE_CLASSES = Kind("deviceclasses", "resource.k8s.io", "v1", namespaced=False, older=("v1beta2", "v1beta1"), optional=True)
 
 FILE_NAMES = {
     NODES: "nodes",
@@ -53,6 +64,9 @@ FILE_NAMES = {
     STATEFUL_SETS: "statefulsets",
     DAEMON_SETS: "daemonsets",
     AUTOSCALERS: "horizontalpodautoscalers",
+    RESOURCE_SLICES: "resourceslices",
+    RESOURCE_CLAIMS: "resourceclaims",
+    DEVICE_CLASSES: "deviceclasses",
     POD_METRICS: "podmetrics",
     NODE_METRICS: "nodemetrics",
 }

@@ -1,67 +1,176 @@
-"""The table of GPU nodes: their accelerators, product, and what is wrong with them."""
+"""The table of GPU nodes: their accelerators, product, cards, and what is wrong with them."""
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
 import pandas as pd
 
-from batch.accelerators import ABSENT, PRESENCE_LABELS, PRODUCT_LABELS, Kind, of_kind, vendor
+from batch.accelerators import ABSENT, PRESENCE_LABELS, PRODUCT_LABELS, THOUSANDTHS, Kind, of_kind, vendor
 from batch.gpu.allocation import COUNTS, allocated, free_reasons
-from batch.gpu.model import GPU_NODES
+from batch.gpu.cards import CARD_LABELS, Cut, Machine, cards_of_node, cuts, driver_version, memory_bytes
+from batch.gpu.room import FREE_REASONS, Rooms
+from batch.gpu.wholly_free import wholly_free
 from batch.snapshot import views
 from batch.snapshot.model import Snapshot
 
 NO_RESOURCE = ""
 """Stands for the resource of a node that looks like a GPU node and advertises none."""
 
+_PARTS_OF_CARDS = ("nvidia.com/gpucores", "nvidia.com/gpumem", "nvidia.com/gpumem-percentage")
+"""Amounts that HAMi and the like add: where pods ask for them, or nodes offer them, nvidia.com/gpu counts slots."""
 
-def gpu_nodes(snapshot: Snapshot, pool_label: str | None) -> pd.DataFrame:
-    """Give the table GPU_NODES, ordered by node and resource; empty in a cluster without accelerators.
+Row = dict[str, Any]
+"""One row of GPU_NODES in the making."""
 
-    `pool_label` is the node label that names the pool (setting pools.label). Requests, and what rests on them, are NA when only some
-    namespaces were read.
+
+@dataclass(frozen=True)
+class GpuNodes:
+    """The rows of GPU_NODES, the cards of each node (None: not known), and how each resource of a node relates to cards."""
+
+    rows: list[Row]
+    node_cards: Mapping[str, int | None]
+    cuts: Mapping[tuple[str, str], Cut] = field(default_factory=dict)
+
+
+def gpu_nodes(
+    snapshot: Snapshot, held: pd.DataFrame, rooms: Rooms, device_nodes: Collection[str], pool_label: str | None, told: Mapping[str, int]
+) -> GpuNodes:
+    """Give one row for each node and resource, ordered by both; none in a cluster without accelerators.
+
+    `held` are the holdings; `device_nodes` have devices of dynamic resource allocation, so that their silence is none. `pool_label` is the
+    node label that names the pool (setting pools.label), `told` the slots a card by resource (gpu.slots_per_card). Requests, and what rests
+    on them, are None when only some namespaces were read.
     """
-    labels = _accelerator_labels(snapshot)
-    rows = allocated(snapshot)
-    rows["free_count"] = (rows["allocatable_count"] - rows["requests_count"]).clip(lower=0)
-    rows["free_reason"] = rows["node"].map(free_reasons(snapshot)).astype(views.TEXT).where(rows["free_count"].notna())
-    rows["problem"] = pd.Series([_problem(*row) for row in rows[COUNTS].itertuples(index=False)], index=rows.index, dtype=views.TEXT)
-    rows = pd.concat([rows, _silent_nodes(snapshot, rows, labels)], ignore_index=True).sort_values(["node", "resource"])
-    rows["pool"] = rows["node"].map(views.pools(snapshot, pool_label))
-    rows["product"] = [_product(labels, *row) for row in zip(rows["node"], rows["resource"], strict=True)]
-    return GPU_NODES.from_columns({column.name: list(rows[column.name]) for column in GPU_NODES.columns})
+    labels = _labels(snapshot)
+    present = {node for node, own in labels.items() if any(own.get(key, "").lower() not in ABSENT for key in PRESENCE_LABELS)}
+    counted = allocated(snapshot, held)
+    counts = [[None if pd.isna(value) else value for value in counted[name].to_numpy(object)] for name in ("node", "resource", *COUNTS)]
+    rows: list[Row] = [
+        {"node": node, "resource": resource, "product": _product(labels.get(node, {}), resource), **dict(zip(COUNTS, numbers, strict=True))}
+        for node, resource, *numbers in zip(*counts, strict=True)
+    ]
+    found, cards = _cut_up(snapshot, rows, labels, told)
+    reasons, whole, pools = free_reasons(rooms), wholly_free(snapshot, held), views.pools(snapshot, pool_label).to_dict()
+    for row in rows:
+        _complete(row, found[row["node"], row["resource"]], reasons, rooms, whole, labels.get(row["node"], {}))
+    nodes = snapshot.table("nodes")
+    silent = sorted(present & set(nodes.loc[~nodes["virtual"], "node"]) - _speaking(snapshot, rows) - set(device_nodes))
+    rows += [_silent(node, _product(labels[node], NO_RESOURCE)) for node in silent]
+    for row in rows:
+        row["pool"] = pools[row["node"]]
+    return GpuNodes(sorted(rows, key=lambda row: (row["node"], row["resource"])), cards, found)
 
 
-def _accelerator_labels(snapshot: Snapshot) -> dict[tuple[str, str], str]:
-    """Value of each (node, label) that says that the node has accelerators."""
-    labels = snapshot.table("node_labels")
-    labels = labels.loc[labels["label"].isin(PRESENCE_LABELS)]
-    rows = zip(labels["node"], labels["label"], labels["value"], strict=True)
-    return {(node, label): value for node, label, value in rows if value.lower() not in ABSENT}
+def _complete(
+    row: Row, cut: Cut, reasons: Mapping[str, str], rooms: Rooms, whole: Mapping[str, int | None], labels: Mapping[str, str]
+) -> None:
+    """Fill in what follows from the counts."""
+    node, allocatable, requests = row["node"], row["allocatable_count"], row["requests_count"]
+    known = allocatable is not None and requests is not None
+    row["free_count"] = max(0, allocatable - requests) if known else None
+    row["free_reason"] = reasons[node] if known else None
+    row["short_of"] = " and ".join(rooms[node].short_of) if known and reasons[node] == FREE_REASONS[1] else None
+    row["sharing"], row["card_count"], row["healthy_card_count"] = cut.sharing, cut.card_count, cut.healthy_card_count
+    row["card_share_ratio"] = None if cut.share is None else float(cut.share)
+    machine = Machine(labels, {})
+    row["card_memory_bytes"], row["driver_version"] = memory_bytes(machine, cut), driver_version(machine)
+    row["wholly_free_device_count"] = _wholly_free(row, cut, whole)
+    row["problem"] = _problem(row["capacity_count"], allocatable, requests, cut)
 
 
-def _silent_nodes(snapshot: Snapshot, rows: pd.DataFrame, labels: dict[tuple[str, str], str]) -> pd.DataFrame:
-    """Rows for machines that are labelled as GPU nodes and advertise nothing that looks like an accelerator."""
-    nodes, offers = snapshot.table("nodes"), snapshot.table("node_resources")
+def _wholly_free(row: Row, cut: Cut, whole: Mapping[str, int | None]) -> int | None:
+    """Count the cards of which nothing is requested: by the pods' annotation for thousandths, else where a unit is a card."""
+    if row["free_count"] is None:
+        return None
+    if row["resource"] == THOUSANDTHS:
+        taken = whole.get(row["node"], 0)
+        return None if taken is None or cut.healthy_card_count is None else max(0, cut.healthy_card_count - taken)
+    return row["free_count"] if cut.share == 1 else None
+
+
+def _cut_up(
+    snapshot: Snapshot, rows: list[Row], labels: Mapping[str, Mapping[str, str]], told: Mapping[str, int]
+) -> tuple[dict[tuple[str, str], Cut], dict[str, int | None]]:
+    """Give the cut of each row, and the cards of each node that advertises something."""
+    listed: dict[str, list[tuple[int, bool]]] = defaultdict(list)
+    for node, slots, healthy in snapshot.table("node_cards")[["node", "slot_count", "healthy"]].itertuples(index=False):
+        listed[node].append((slots, healthy))
+    sliced, offers = _sliced(snapshot), _offers(snapshot)
+    by_node: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        by_node[row["node"]].append(row)
+    found: dict[tuple[str, str], Cut] = {}
+    cards: dict[str, int | None] = {}
+    for node, own in by_node.items():
+        products = {row["resource"]: row["product"] for row in own}
+        machine = Machine(labels.get(node, {}), products, tuple(listed.get(node, ())), node in sliced)
+        counts = {row["resource"]: (row["capacity_count"] or 0, row["allocatable_count"] or 0) for row in own} | offers.get(node, {})
+        cut = cuts(machine, counts, told)
+        found |= {(node, resource): one for resource, one in cut.items()}
+        cards[node] = cards_of_node({row["resource"]: cut[row["resource"]] for row in own}, counts, machine)
+    return found, cards
+
+
+def _offers(snapshot: Snapshot) -> dict[str, dict[str, tuple[int, int]]]:
+    """Capacity and allocatable of the accelerators of each node, every name of the same silicon included."""
+    offers = snapshot.table("node_resources")
+    offers = offers.loc[offers["resource"].isin(of_kind(offers["resource"].unique(), Kind.ACCELERATOR))]
+    found: dict[str, dict[str, tuple[int, int]]] = defaultdict(dict)
+    for node, resource, capacity, allocatable in zip(*(offers[name].to_numpy(object) for name in offers.columns), strict=True):
+        found[node][resource] = (0 if pd.isna(capacity) else capacity, 0 if pd.isna(allocatable) else allocatable)
+    return found
+
+
+def _sliced(snapshot: Snapshot) -> frozenset[str]:
+    """Nodes that offer parts of cards beside nvidia.com/gpu, or where a pod asks for them."""
+    offers, asks = snapshot.table("node_resources"), snapshot.table("pod_resources")
+    asking = asks.loc[asks["resource"].isin(_PARTS_OF_CARDS), ["namespace", "pod"]].drop_duplicates()
+    bound = views.bound_pods(snapshot)[["namespace", "pod", "node"]].merge(asking, on=["namespace", "pod"])
+    return frozenset(bound["node"]) | frozenset(offers.loc[offers["resource"].isin(_PARTS_OF_CARDS), "node"])
+
+
+def _labels(snapshot: Snapshot) -> dict[str, dict[str, str]]:
+    """Labels of each node that speak of accelerators."""
+    table = snapshot.table("node_labels")
+    parts = table["label"].str.startswith("nvidia.com/mig-")
+    table = table.loc[table["label"].isin(PRESENCE_LABELS | CARD_LABELS) | parts]
+    labels: dict[str, dict[str, str]] = defaultdict(dict)
+    for node, label, value in zip(table["node"], table["label"], table["value"], strict=True):
+        labels[node][label] = value
+    return labels
+
+
+def _speaking(snapshot: Snapshot, rows: list[Row]) -> set[str]:
+    """Nodes that advertise something that looks like an accelerator."""
+    offers = snapshot.table("node_resources")
     offers = offers.loc[(offers["capacity_count"] > 0) | (offers["allocatable_count"] > 0)]
     hints = of_kind(offers["resource"].unique(), Kind.ACCELERATOR, Kind.AMOUNT, Kind.UNKNOWN)
-    speaking = {*offers.loc[offers["resource"].isin(hints), "node"], *rows["node"]}
-    silent = nodes.loc[~nodes["virtual"] & nodes["node"].isin({node for node, _ in labels} - speaking), ["node"]]
-    return silent.assign(resource=NO_RESOURCE, problem="labelled as a GPU node but advertises none")
+    return {*offers.loc[offers["resource"].isin(hints), "node"], *(row["node"] for row in rows)}
 
 
-def _product(labels: dict[tuple[str, str], str], node: str, resource: str) -> str | None:
+def _silent(node: str, product: str | None) -> Row:
+    return {"node": node, "resource": NO_RESOURCE, "product": product, "problem": "labelled as a GPU node but advertises none"}
+
+
+def _product(labels: Mapping[str, str], resource: str) -> str | None:
     """Product by the labels of the resource's vendor; by any vendor's where the node advertises nothing."""
     own = PRODUCT_LABELS.get(vendor(resource) or "", [label for every in PRODUCT_LABELS.values() for label in every])
-    return next((labels[node, label] for label in own if (node, label) in labels), None)
+    return next((labels[label] for label in own if labels.get(label, "").lower() not in ABSENT), None)
 
 
-def _problem(capacity: int, allocatable: int, requests: int) -> str | None:
-    """Say what is wrong with the counts (each may be NA) of one resource on one node."""
+def _problem(capacity: int | None, allocatable: int | None, requests: int | None, cut: Cut) -> str | None:
+    """Say what is wrong with the counts of one resource on one node."""
     problems = []
-    if pd.isna(allocatable):
+    if allocatable is None:
         problems.append("allocatable is not stated")
-    elif pd.notna(capacity) and capacity > allocatable:
+    elif capacity is not None and capacity > allocatable:
         problems.append(f"{capacity - allocatable} of {capacity} not allocatable")
-    if pd.notna(requests) and pd.notna(allocatable) and requests > allocatable:
+    if requests is not None and allocatable is not None and requests > allocatable:
         problems.append(f"{requests} requested, {allocatable} allocatable")
+    if cut.hint:
+        problems.append(cut.hint)
     return "; ".join(problems) or None

@@ -17,10 +17,10 @@ from batch.plan.model_packing import NO_FLEETS, Fleet, Fleets, SkippedFlavor, Un
 from batch.plan.node_kinds import Daemon, Kinds, daemons, kinds
 from batch.plan.offers import offers
 from batch.plan.prices import Prices
-from batch.plan.scheduling import Rules, rules
 from batch.plan.sizes import NodeSize
 from batch.snapshot import views
 from batch.snapshot.model import Snapshot
+from batch.snapshot.scheduling import Rules, rules
 
 TOO_LARGE, NO_RESOURCE, RULES, ARCHITECTURE = "too large", "resource", "rules", "architecture"
 """Why a pod can go on no node of a flavor: it is larger than a node; it asks for a resource that the flavor has not; its selector, affinity or

@@ -14,8 +14,8 @@ import pandas as pd
 from batch.packing.model import Flags
 from batch.plan.demand import DAEMONSET
 from batch.plan.model import Flavor
-from batch.plan.scheduling import NODE_NAME, Places, Rules, Texts, accepted, places
 from batch.snapshot.model import Snapshot
+from batch.snapshot.scheduling import NODE_NAME, Places, Rules, Texts, accepted, places
 
 INSTANCE_TYPE = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
 ARCHITECTURE = ("kubernetes.io/arch", "beta.kubernetes.io/arch")

@@ -9,11 +9,9 @@ from batch.plan.model import NODE_CAPACITY
 from batch.settings import Settings
 from batch.snapshot import views
 from batch.snapshot.model import Snapshot
+from batch.snapshot.scheduling import REPELLING
 
 NOT_READY, CORDONED, TAINTED = "not ready", "cordoned", "tainted"
-
-REPELLING = ("NoSchedule", "NoExecute")
-"""Taint effects that keep ordinary pods away; PreferNoSchedule only advises (kubernetes.io, "Taints and Tolerations")."""
 
 _COUNT = "pod_count"
 _REQUESTS = ["requests_cpu_nanocores", "requests_memory_bytes"]

@@ -41,10 +41,13 @@ def read(settings: PriceSettings) -> Prices:
     """
     given = [_Entry("prices.per_hour", flavor, value) for flavor, value in settings.per_hour.items()]
     listed = list(_file_entries(settings.file)) if settings.file else []
+    of_cards = [_Entry("prices.gpu_per_hour", product, value) for product, value in settings.gpu_per_hour.items()]
+    for entry in of_cards:  # their amounts are worked out elsewhere, but they are prices like the others
+        _day(entry, settings)
+    currencies = {_currency(entry, settings) for entry in (*given, *listed, *of_cards)}
     if not (given or listed):
         return NO_PRICES
     in_file = _by_flavor(listed, settings)
-    currencies = {_currency(entry, settings) for entry in (*given, *listed)}
     if len(currencies) > 1:
         raise _invalid(str(settings.file), f"more than one currency: {', '.join(sorted(currencies))}", "Give all prices in one currency.")
     return Prices(currencies.pop(), in_file | _by_flavor(given, settings))

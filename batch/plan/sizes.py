@@ -13,8 +13,8 @@ from batch.plan.flavors import PROVIDERS
 from batch.plan.model import FORMULA, NODES, Flavor
 from batch.plan.node_kinds import ARCHITECTURE, INSTANCE_TYPE, LINUX, SYSTEM
 from batch.plan.reservations import Machine, allocatable, minor_version
-from batch.plan.scheduling import Places, Rules, accepted, rules
 from batch.snapshot.model import Snapshot
+from batch.snapshot.scheduling import Places, Rules, accepted, rules
 
 DEFAULT_POD_LIMITS = {"google": 110}
 """Pods a node takes where the provider has one default for all machines (GKE documentation, Configure maximum Pods per node, August 2026).

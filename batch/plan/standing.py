@@ -10,8 +10,8 @@ import pandas as pd
 from batch.packing.model import Bins, Flags, Integers, Items
 from batch.plan.demand import Demand, demand, ordinary, rooms, unreadable
 from batch.plan.nodes import TAINTED
-from batch.plan.scheduling import accepted, places, rules
 from batch.snapshot.model import Snapshot
+from batch.snapshot.scheduling import accepted, places, rules
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,10 @@ from datetime import datetime
 from typing import Any
 
 from batch.findings import Finding
-from batch.gpu.model import GPU_NODES, GpuAssessment, GpuResource
+from batch.gpu.model import GpuAssessment
 from batch.jobs.model import JobAssessment
 from batch.plan.model import NODE_CAPACITY, CapacityPlan, Pool
+from batch.report.document_gpu import gpu_document, gpu_gaps
 from batch.report.document_jobs import jobs_document
 from batch.report.document_packing import NO_ROOM, packing_document, pool_headroom
 from batch.report.document_prices import price_gaps, prices_document
@@ -29,13 +30,7 @@ FORMAT_VERSION = 1
 
 NOT_BUILT = tuple(
     Gap(source, "not assessed by this version", effect)
-    for source, effect in (
-        ("GPU activity", "Whether requested GPUs work is unknown, and so are GPU hours, and free GPUs that do not fit typical pods."),
-        ("GPU cards", "How many cards are behind slots and slices is unknown, unless the resource says so."),
-        ("GPU holders", "Which pods hold GPUs, and for how long, is unknown."),
-        ("dynamic resource allocation", "Devices of ResourceSlices and their claims are unknown."),
-        ("scale checks", "Whether the cluster can grow is unknown."),
-    )
+    for source, effect in (("scale checks", "Whether the cluster can grow is unknown."),)
 )
 """What report.json has keys for and this version leaves null or empty."""
 
@@ -53,9 +48,9 @@ def stopped(report: Report) -> Report:
     return dataclasses.replace(report, run=run, artifacts=tuple(map(marked, report.artifacts)))
 
 
-def not_assessed(plan: CapacityPlan) -> tuple[Gap, ...]:
-    """Give what was not even asked for: what the settings leave out, and what this version does not have."""
-    return (*price_gaps(plan.prices), *NOT_BUILT)
+def not_assessed(plan: CapacityPlan, gpu: GpuAssessment, snapshot: Snapshot) -> tuple[Gap, ...]:
+    """Give what was not even asked for: what the settings leave out, what accelerators do not tell, and what this version does not have."""
+    return (*price_gaps(plan.prices), *gpu_gaps(gpu, snapshot), *NOT_BUILT)
 
 
 def report_document(
@@ -85,7 +80,7 @@ def report_document(
             "requests_rule": rule_of(snapshot.kubernetes_version).value,
         },
         "run": {**_run(run), "sampling": _sampling(sampling)},
-        "gaps": [dataclasses.asdict(gap) for gap in dict.fromkeys((*gaps, *not_assessed(plan)))],
+        "gaps": [dataclasses.asdict(gap) for gap in dict.fromkeys((*gaps, *not_assessed(plan, gpu, snapshot)))],
         "totals": base_units({**vars(plan.totals), "pod_count_by_phase": dict(plan.totals.pod_count_by_phase)}),
         "waiting": [base_units({**vars(row), "resources": dict(row.resources)}) for row in plan.waiting],
         "minor_resources": [vars(row) for row in plan.minor_resources],
@@ -94,7 +89,7 @@ def report_document(
         "nodes": [_node(row) for row in NODE_CAPACITY.to_arrow(plan.nodes).to_pylist()],
         "profiles": [profile_document(profile) for profile in plan.profiles],
         "prices": prices_document(plan.prices),
-        "gpu": _gpu(gpu),
+        "gpu": gpu_document(gpu),
         "jobs": jobs_document(jobs, files),
         "rightsizing": rightsizing_document(plan.rightsizing, files),
         "scale": {"checks": []},
@@ -136,49 +131,6 @@ def _pool(pool: Pool, room: Mapping[str, Any]) -> dict[str, Any]:
 
 def _node(row: Mapping[str, Any]) -> dict[str, Any]:
     return base_units({"name": row["node"], **{name: value for name, value in row.items() if name != "node"}})
-
-
-def _gpu(gpu: GpuAssessment) -> dict[str, Any]:
-    return {
-        "card_count": None,
-        "requests_card_equivalents": None,
-        "usage_ratio_mean": None,
-        "gpu_hours": None,
-        "idle_gpu_hours": None,
-        "pending_pod_count": gpu.pending_pod_count,
-        "unknown_resources": list(gpu.unknown_resources),
-        "resources": [_gpu_resource(resource) for resource in gpu.resources],
-        "dra": [],
-        "nodes": _gpu_nodes(gpu),
-        "holders": [],
-    }
-
-
-def _gpu_resource(resource: GpuResource) -> dict[str, Any]:
-    return {
-        **vars(resource),
-        "free_by_reason": dict(resource.free_by_reason),
-        "largest_free_block": {str(size): count for size, count in sorted(resource.largest_free_block.items())},
-        "unusable_for_typical_count": None,
-        "fit_count": {},
-        "wholly_free_device_count": None,
-        "usage_ratio_mean": None,
-        "idle_gpu_hours": None,
-    }
-
-
-def _gpu_nodes(gpu: GpuAssessment) -> list[dict[str, Any]]:
-    """One entry for each node, with all its resources; the rows of a node that advertises none hold only its problem."""
-    nodes: dict[str, dict[str, Any]] = {}
-    for row in GPU_NODES.to_arrow(gpu.nodes).to_pylist():
-        empty = {"name": row["node"], "pool": row["pool"], "card_count": None, "usage_ratio_mean": None, "resources": {}, "problems": []}
-        node = nodes.setdefault(row["node"], empty)
-        if row["resource"]:
-            columns = ("product", "capacity_count", "allocatable_count", "requests_count", "free_count", "free_reason")
-            node["resources"][row["resource"]] = {column: row[column] for column in columns}
-        if row["problem"]:
-            node["problems"].append(f"{row['resource']}: {row['problem']}" if row["resource"] else row["problem"])
-    return list(nodes.values())
 
 
 def _finding(finding: Finding) -> dict[str, Any]:

@@ -9,12 +9,13 @@ from typing import Any
 
 import pandas as pd
 
-from batch.gpu.model import GPU_NODES, GpuAssessment, GpuResource
+from batch.gpu.model import GPU_NODES, GpuAssessment
 from batch.jobs.model import JobAssessment
 from batch.plan.model import NODE_CAPACITY, PROFILE_PODS, CapacityPlan, FlavorFit, Pool, ProfilePlan
 from batch.report.document import not_assessed
 from batch.report.document_packing import fleet_row, room_row
 from batch.report.document_profiles import odds_rows
+from batch.report.exports_gpu import GPU_RESOURCE_COLUMNS, gpu_resource, gpu_tables
 from batch.report.exports_jobs import (
     CRONJOB_COLUMNS,
     JOB_COLUMNS,
@@ -55,10 +56,13 @@ def tables(snapshot: Snapshot, plan: CapacityPlan, gpu: GpuAssessment, jobs: Job
         _table("right-sizing", _rows(RIGHTSIZING_COLUMNS, map(rightsizing_row, plan.rightsizing.advice))),
         *(_table(name, columns) for name, columns in trend_tables(plan.trends)),
         _table("gpu-nodes", _columns(GPU_NODES, gpu.nodes)),
-        _table("gpu-resources", _rows(_GPU_RESOURCE_COLUMNS, map(_gpu_resource, gpu.resources))),
+        _table("gpu-resources", _rows(GPU_RESOURCE_COLUMNS, map(gpu_resource, gpu.resources))),
+        *(_table(name, _rows(columns, rows)) for name, columns, rows in gpu_tables(gpu)),
         *_job_tables(jobs),
         _table("rejects", _columns(REJECTS, snapshot.table("rejects"))),
-        _table("gaps", _rows(("source", "reason", "effect"), map(vars, dict.fromkeys((*snapshot.gaps, *not_assessed(plan)))))),
+        _table(
+            "gaps", _rows(("source", "reason", "effect"), map(vars, dict.fromkeys((*snapshot.gaps, *not_assessed(plan, gpu, snapshot)))))
+        ),
     )
 
 
@@ -155,22 +159,6 @@ _FLEET_COLUMNS = (
     "binding_resource",
     "monthly_cost",
 )
-_GPU_RESOURCE_COLUMNS = (
-    "resource",
-    "product",
-    "node_count",
-    "card_count",
-    "capacity_count",
-    "allocatable_count",
-    "requests_count",
-    "unrequested_count",
-    "usable_count",
-    "stranded_count",
-    "tainted_count",
-    "cordoned_count",
-    "not_ready_count",
-    "idle_node_count",
-)
 
 
 def _packing_tables(plan: CapacityPlan) -> tuple[Artifact, ...]:
@@ -208,11 +196,6 @@ def _pool(pool: Pool) -> Mapping[str, Any]:
 def _flavor(fit: FlavorFit, profile: ProfilePlan) -> Mapping[str, Any]:
     recommended = profile.recommended is not None and profile.recommended.flavor == fit.flavor.name
     return {**vars(fit.flavor), **vars(fit), "recommended": recommended}
-
-
-def _gpu_resource(resource: GpuResource) -> Mapping[str, Any]:
-    by_reason = {f"{reason.replace(' ', '_')}_count": count for reason, count in resource.free_by_reason.items()}
-    return {**dict.fromkeys(_GPU_RESOURCE_COLUMNS), **by_reason, **vars(resource)}
 
 
 def _columns(schema: Schema, frame: pd.DataFrame) -> dict[str, list[Any]]:

@@ -187,10 +187,22 @@ class Chances:
 
 @dataclass(frozen=True)
 class Stacks:
-    """Bars that each add up to a whole: `parts` are the names of their pieces, `bars` pairs (name, sizes)."""
+    """Bars that each add up to a whole: `parts` are pairs (name, tone) of their pieces, `bars` pairs (name, sizes).
 
-    parts: tuple[str, ...]
-    bars: tuple[tuple[str, tuple[int, ...]], ...]
+    Tones are use, other use, doubt, room, trouble and quiet. `alike` draws all bars to one scale instead of each as wide as there is room.
+    """
+
+    parts: tuple[tuple[str, str], ...]
+    bars: tuple[tuple[str, tuple[float, ...]], ...]
+    alike: bool = False
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """How many nodes have how many of something free at once: pairs (free ones, nodes), from 0; `what` names the free ones."""
+
+    what: str
+    bars: tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
@@ -300,7 +312,7 @@ class Chart:
     title: Message
     subtitle: Message
     alt: Message
-    drawing: Histogram | Needs | Stacks | Spans | Chances | Fills | Lanes | Agenda | Course
+    drawing: Histogram | Needs | Stacks | Blocks | Spans | Chances | Fills | Lanes | Agenda | Course
 
 
 @dataclass(frozen=True)

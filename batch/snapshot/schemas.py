@@ -89,6 +89,20 @@ NODE_RESOURCES = Schema(
     ),
 )
 
+NODE_CARDS = Schema(
+    "node_cards",
+    "one row for each card that a scheduler of shared GPUs lists in annotation hami.io/node-nvidia-register of a node",
+    ("node", "card"),
+    (
+        _node(),
+        Column("card", TEXT, "id of the card"),
+        Column("slot_count", INTEGER, "pods that may share the card", "count"),
+        Column("memory_bytes", INTEGER, "memory of the card", "bytes"),
+        Column("product", TEXT, "model of the card"),
+        Column("healthy", FLAG, "whether the card can be given out"),
+    ),
+)
+
 NODE_IMAGES = Schema(
     "node_images",
     "one row for each image on a node; kubelets report 50 by default",
@@ -181,6 +195,7 @@ PODS = Schema(
         ),
         Column("cpu_limited", FLAG, "whether every container that runs side by side has a CPU limit"),
         Column("memory_limited", FLAG, "whether every container that runs side by side has a memory limit"),
+        Column("gpu_index", TEXT, "annotation alibabacloud.com/gpu-index: the cards that the pod shares, joined by -", nullable=True),
     ),
 )
 
@@ -324,6 +339,127 @@ CONTAINER_USAGE = Schema(
     ),
 )
 
+
+def _claim() -> tuple[Column, Column]:
+    return Column("namespace", TEXT, "namespace of the claim"), Column("claim", TEXT, "name of the ResourceClaim")
+
+
+def _pool() -> tuple[Column, Column]:
+    return Column("driver", TEXT, "driver of dynamic resource allocation"), Column("pool", TEXT, "pool of devices, unique for its driver")
+
+
+DEVICE_SLICES = Schema(
+    "device_slices",
+    "one row for each ResourceSlice",
+    ("slice",),
+    (
+        Column("slice", TEXT, "name of the ResourceSlice"),
+        *_pool(),
+        Column("generation", INTEGER, "generation of the pool; slices of older ones are out of date", "number"),
+        Column("slice_count", INTEGER, "slices that the pool has in this generation", "count"),
+        Column("node", TEXT, "node that has the devices; NA when several nodes can reach them", nullable=True),
+    ),
+)
+
+DEVICES = Schema(
+    "devices",
+    "one row for each device of each ResourceSlice",
+    ("slice", "device"),
+    (
+        Column("slice", TEXT, "name of the ResourceSlice"),
+        Column("device", TEXT, "name of the device, unique in its pool"),
+        Column("node", TEXT, "node that has the device, where the slice has devices of several nodes", nullable=True),
+        Column("type", TEXT, "attribute type: gpu, mig, …", nullable=True),
+        Column("product", TEXT, "attribute productName, product or model", nullable=True),
+        Column("profile", TEXT, "attribute profile: of which shape a part of a card is", nullable=True),
+        Column("uuid", TEXT, "attribute uuid", nullable=True),
+        Column("parent_uuid", TEXT, "attribute parentUUID: the card that the device is a part of", nullable=True),
+        Column("memory_bytes", INTEGER, "capacity memory", "bytes", nullable=True),
+        Column("shared", FLAG, "whether several claims may have it at the same time (allowMultipleAllocations)"),
+        Column("taint", TEXT, "key of the first taint that keeps claims or pods away", nullable=True),
+    ),
+)
+
+DEVICE_COUNTERS = Schema(
+    "device_counters",
+    "one row for each counter that devices share, and for what each device would take of it",
+    ("slice", "device", "counter_set", "counter"),
+    (
+        Column("slice", TEXT, "name of the ResourceSlice"),
+        Column("device", TEXT, 'name of the device that takes it; "" for what there is'),
+        Column("counter_set", TEXT, "name of the set of counters, as a rule one a card"),
+        Column("counter", TEXT, "name of the counter"),
+        Column("amount", INTEGER, "how much", "count"),
+    ),
+)
+
+DEVICE_CLASSES = Schema(
+    "device_classes",
+    "one row for each DeviceClass",
+    ("device_class",),
+    (
+        Column("device_class", TEXT, "name of the DeviceClass"),
+        Column("driver", TEXT, "driver that its selectors ask for, where they name one", nullable=True),
+        Column("extended_resource", TEXT, "spec.extendedResourceName: the resource by which pods ask for it", nullable=True),
+    ),
+)
+
+CLAIMS = Schema(
+    "claims",
+    "one row for each ResourceClaim",
+    ("namespace", "claim"),
+    (
+        *_claim(),
+        Column("created_at", INSTANT, "metadata.creationTimestamp", nullable=True),
+        Column("allocated", FLAG, "whether it has its devices"),
+    ),
+)
+
+CLAIM_REQUESTS = Schema(
+    "claim_requests",
+    "one row for each request of a ResourceClaim; of alternatives the first",
+    ("namespace", "claim", "request"),
+    (
+        *_claim(),
+        Column("request", TEXT, "name of the request"),
+        Column("device_class", TEXT, "DeviceClass that it asks for"),
+        Column("requests_count", INTEGER, "devices that it asks for; NA when it asks for all", "count", nullable=True),
+        Column("admin", FLAG, "whether it asks for access beside others, as monitoring does"),
+    ),
+)
+
+CLAIM_DEVICES = Schema(
+    "claim_devices",
+    "one row for each device that a ResourceClaim was given",
+    ("namespace", "claim", "number"),
+    (
+        *_claim(),
+        Column("number", INTEGER, "number of the result", "number"),
+        *_pool(),
+        Column("device", TEXT, "name of the device"),
+        Column("admin", FLAG, "whether it is access beside others, which takes nothing from them"),
+    ),
+)
+
+CLAIM_PODS = Schema(
+    "claim_pods",
+    "one row for each pod for which a ResourceClaim is reserved",
+    ("namespace", "claim", "pod"),
+    (*_claim(), Column("pod", TEXT, "name of the pod")),
+)
+
+POD_CLAIMS = Schema(
+    "pod_claims",
+    "one row for each ResourceClaim that a pod refers to, and for each resource that it is given through one",
+    ("namespace", "pod", "reference", "resource"),
+    (
+        *_pod(),
+        Column("reference", TEXT, 'name in spec.resourceClaims; "" for the claim that the scheduler made for extended resources'),
+        Column("resource", TEXT, 'resource that the claim serves (status.extendedResourceClaimStatus); "" for others'),
+        Column("claim", TEXT, "name of the ResourceClaim; NA until it is made", nullable=True),
+    ),
+)
+
 GPU_USAGE = Schema(
     "gpu_usage",
     "one row for each accelerator (or part of one) and each container that held it in the window of Prometheus; a device that nobody held has a row without pod",
@@ -377,6 +513,7 @@ SCHEMAS = {
         NODE_TAINTS,
         NODE_CONDITIONS,
         NODE_RESOURCES,
+        NODE_CARDS,
         NODE_IMAGES,
         NODE_USAGE,
         PODS,
@@ -395,6 +532,15 @@ SCHEMAS = {
         JOB_RESOURCES,
         CRONJOBS,
         CRONJOB_RESOURCES,
+        DEVICE_SLICES,
+        DEVICES,
+        DEVICE_COUNTERS,
+        DEVICE_CLASSES,
+        CLAIMS,
+        CLAIM_REQUESTS,
+        CLAIM_DEVICES,
+        CLAIM_PODS,
+        POD_CLAIMS,
         GPU_USAGE,
         REJECTS,
     )

@@ -68,3 +68,19 @@ def test_cards_behind_thousandths_of_the_trace(case: tuple[GpuAssessment, dict[s
     assessment, expected = case
     cards = sum(by_product(assessment, MILLI, lambda r: r.card_count).values())
     assert cards * 1000 == expected["allocatable"][MILLI]
+
+
+def test_wholly_free_cards_of_the_trace(case: tuple[GpuAssessment, dict[str, Any]]) -> None:
+    assessment, expected = case
+    shared = [r for r in assessment.resources if r.resource == MILLI]
+    want = expected[MILLI]
+    assert sum(r.wholly_free_device_count or 0 for r in shared) == want["devices_wholly_free"]
+    blocks: Counter[int] = sum((Counter(r.wholly_free_block) for r in shared), Counter())
+    assert {str(free): nodes for free, nodes in sorted(blocks.items())} == want["nodes_by_wholly_free_devices"]
+
+
+def test_cards_of_the_trace(case: tuple[GpuAssessment, dict[str, Any]]) -> None:
+    assessment, expected = case
+    assert assessment.card_count == expected["gpus_all_pools"]
+    requests = expected["requested_by_placed_pods"]
+    assert assessment.requests_cards == pytest.approx(requests[GPU] + requests[MILLI] / 1000)

@@ -7,10 +7,11 @@ from batch.plan.model import Distribution
 from batch.report.charts.draw import NARROW_MM, WIDE_MM, draw, embedded
 from batch.report.charts.labels import Point, place
 from batch.report.histogram import histogram
-from batch.report.model import Histogram, Level, Needs, Stacks
+from batch.report.model import Blocks, Histogram, Level, Needs, Stacks
 
 MIB = 1024**2
 QUANTILES = (0.5, 0.9, 0.99, 1.0)
+PARTS = (("requested", "use"), ("free", "room"), ("stranded", "trouble"), ("out of reach", "quiet"))
 
 
 def distribution(values: list[int]) -> Distribution:
@@ -65,10 +66,12 @@ def test_150_000_values_become_a_few_hundred_points() -> None:
         TAIL,
         Needs((10.0 * MIB, 20.0 * MIB), (Level(15 * MIB, ("a", "b"), chosen=True), Level(15 * MIB + 1, ("c",)))),
         Needs((10.0 * MIB,), ()),
-        Stacks(("requested", "free", "stranded", "out of reach"), (("T4", (3, 1, 0, 0)), ("none at all", (0, 0, 0, 0)))),
+        Stacks(PARTS, (("T4", (3, 1, 0, 0)), ("none at all", (0, 0, 0, 0)))),
+        Stacks(PARTS, (("T4", (0.5, 1, 0, 0)), ("A100", (3.25, 0, 0, 9))), alike=True),
+        Blocks("GPUs", ((0, 440), (1, 44), (5, 1))),
     ],
 )
-def test_drawings_are_drawn_and_equal_ones_give_equal_bytes(drawing: Histogram | Needs | Stacks, width: float) -> None:
+def test_drawings_are_drawn_and_equal_ones_give_equal_bytes(drawing: Histogram | Needs | Stacks | Blocks, width: float) -> None:
     svg = draw(drawing, width)
     assert ET.fromstring(svg) is not None  # noqa: S314  drawn here
     assert svg == draw(drawing, width)
@@ -81,7 +84,7 @@ def test_marks_are_named_at_the_line() -> None:
 
 
 def test_names_are_no_formulas_and_fonts_of_their_own_do_no_harm() -> None:
-    stacks = Stacks(("requested", "free", "stranded", "out of reach"), (("$\\frac{$ 负责 <b>", (1, 0, 0, 0)),))
+    stacks = Stacks(PARTS, (("$\\frac{$ 负责 <b>", (1, 0, 0, 0)),))
     assert "$\\frac{$ 负责 <b>" in texts(draw(stacks, WIDE_MM))
 
 

@@ -47,7 +47,8 @@ def test_one_file_for_each_table() -> None:
             *("nodes", "pools", "headroom", "losses", "emptyable-nodes", "fleets"),
             *("profile-all-pods", "profile-all-flavors", "profile-all-odds", "right-sizing"),
             *("trends", "trends-levels", "forecast", "movers"),
-            *("gpu-nodes", "gpu-resources", "jobs", "cronjobs", "starts", "never-deleted-jobs", "rejects", "gaps"),
+            *("gpu-nodes", "gpu-resources", "gpu-holders", "gpu-shares", "gpu-devices", "gpu-waiting", "gpu-guests"),
+            *("jobs", "cronjobs", "starts", "never-deleted-jobs", "rejects", "gaps"),
         )
     ]
 
@@ -61,7 +62,7 @@ def test_lines_end_as_rfc_4180_says_and_awkward_text_is_quoted() -> None:
 
 
 def test_gaps_of_the_snapshot_and_of_this_version_are_listed(read: Callable[[str], Rows]) -> None:
-    assert [row["source"] for row in read("gaps")] == ["podmetrics", "prices", *(gap.source for gap in NOT_BUILT)]
+    assert [row["source"] for row in read("gaps")] == ["podmetrics", "prices", "GPU activity", *(gap.source for gap in NOT_BUILT)]
 
 
 def test_missing_is_an_empty_cell_and_cores_are_exact(read: Callable[[str], Rows]) -> None:
@@ -93,7 +94,7 @@ def test_gpu_tables(read: Callable[[str], Rows]) -> None:
     (gpu_node,) = read("gpu-nodes")
     assert (gpu_node["node"], gpu_node["free_count"], gpu_node["free_reason"]) == ("n1", "3", "usable")
     (resource,) = read("gpu-resources")
-    assert (resource["usable_count"], resource["not_ready_count"], resource["card_count"]) == ("3", "0", "")
+    assert (resource["usable_count"], resource["not_ready_count"], resource["card_count"]) == ("3", "0", "4")
 
 
 def test_table_without_rows_keeps_its_header() -> None:

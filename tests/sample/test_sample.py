@@ -104,7 +104,7 @@ def test_every_owner_exists(lists: dict[str, list[Json]]) -> None:
     known = {(i["apiVersion"], i["kind"], i["metadata"]["name"], i["metadata"].get("uid")) for items in lists.values() for i in items}
     references = [o for items in lists.values() for i in items for o in i["metadata"].get("ownerReferences", [])]
     assert [o for o in references if (o["apiVersion"], o["kind"], o["name"], o["uid"]) not in known] == []
-    assert {o["kind"] for o in references} == {"Node", "ReplicaSet", "Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob"}
+    assert {o["kind"] for o in references} == {"Node", "ReplicaSet", "Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob", "Pod"}
 
 
 def test_names_and_uids_are_unique(lists: dict[str, list[Json]]) -> None:
@@ -164,14 +164,27 @@ def test_one_pod_is_close_to_its_memory_limit(lists: dict[str, list[Json]]) -> N
     assert [key(m) for m in close] == [("shop", "redis-0")]
 
 
-def test_free_gpus_are_idle_on_two_nodes_and_stranded_on_one(lists: dict[str, list[Json]]) -> None:
+def test_free_gpus_are_idle_on_two_nodes_stranded_on_one_and_a_share_on_one(lists: dict[str, list[Json]]) -> None:
     free: list[tuple[int, bool]] = []
     for node in lists["nodes"]:
         allocatable = node["status"]["allocatable"]
         pods = bound(lists, node)
         if count := amount(allocatable.get("nvidia.com/gpu", "0")) - sum(requested(p, "nvidia.com/gpu") for p in pods):
             free.append((int(count), amount(allocatable["cpu"]) - sum(requested(p, "cpu") for p in pods) < 1))
-    assert sorted(free) == [(1, True), (2, False), (2, False)]  # GPUs, and whether less than a core is left beside them
+    # GPUs, and whether less than a core is left beside them; the first is one of four shares of a T4
+    assert sorted(free) == [(1, False), (1, True), (2, False), (2, False)]
+
+
+def test_parts_of_a_card_and_a_claimed_one_are_held(lists: dict[str, list[Json]]) -> None:
+    (cut_up,) = (n["status"]["allocatable"] for n in lists["nodes"] if "nvidia.com/mig-1g.10gb" in n["status"]["allocatable"])
+    parts = {name: int(count) for name, count in cut_up.items() if name.startswith("nvidia.com/")}
+    assert parts == {"nvidia.com/gpu": 0, "nvidia.com/mig-1g.10gb": 2, "nvidia.com/mig-2g.20gb": 1, "nvidia.com/mig-3g.40gb": 1}
+    (published,) = lists["resourceslices"]
+    (claim,) = lists["resourceclaims"]
+    (result,) = claim["status"]["allocation"]["devices"]["results"]
+    assert len(published["spec"]["devices"]) == 2
+    assert result["pool"] == published["spec"]["pool"]["name"]
+    assert claim["status"]["reservedFor"][0]["uid"] in {p["metadata"]["uid"] for p in lists["pods"]}
 
 
 def test_two_pods_fit_nowhere(lists: dict[str, list[Json]]) -> None:

@@ -12,6 +12,7 @@ from batch.report.measure import CHART_POINTS, FAMILY
 
 INK, SECONDARY, RULE = "#16222e", "#51606e", "#dbe2e8"
 BLUE, SKY, WARM, QUIET = "#0072b2", "#9dcbe8", "#d55e00", "#d2dae1"
+MIDDLE, SAND = "#4f97c4", "#f0d9a8"
 
 STYLE: Any = {
     "font.family": [FAMILY, "DejaVu Sans"],

@@ -5,16 +5,16 @@ from __future__ import annotations
 import io
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
-from batch.report.charts import agenda, chances, courses, fills, lanes, needs, spans, stacks, usage
+from batch.report.charts import agenda, blocks, chances, courses, fills, lanes, needs, spans, stacks, usage
 from batch.report.charts.canvas import STYLE
 from batch.report.measure import register_fonts
-from batch.report.model import Agenda, Chances, Course, Fills, Histogram, Lanes, Needs, Spans, Stacks
+from batch.report.model import Agenda, Blocks, Chances, Course, Fills, Histogram, Lanes, Needs, Spans, Stacks
 
 WIDE_MM, NARROW_MM = 174.0, 92.0
 """The text width of an A4 page, and about that of a phone on which letters have the same size."""
@@ -22,7 +22,7 @@ WIDE_MM, NARROW_MM = 174.0, 92.0
 _PNG_DPI = 192
 """Twice the 96 of a CSS pixel."""
 
-Drawing = Histogram | Needs | Stacks | Spans | Chances | Fills | Lanes | Agenda | Course
+Drawing = Histogram | Needs | Stacks | Blocks | Spans | Chances | Fills | Lanes | Agenda | Course
 
 
 def draw(drawing: Drawing, width_mm: float) -> str:
@@ -55,11 +55,10 @@ def embedded(svg: str, prefix: str) -> str:
 
 
 def _figure(drawing: Drawing, width_mm: float) -> Figure:
-    make: Callable[[Any, float], Figure] = _FIGURES[type(drawing)]
-    return make(drawing, width_mm)
+    return _FIGURES[type(drawing)](drawing, width_mm)
 
 
-_FIGURES: dict[type[Drawing], Callable[[Any, float], Figure]] = {
+_FIGURES: Mapping[type, Callable[[Any, float], Figure]] = {
     Histogram: usage.figure,
     Needs: needs.figure,
     Chances: chances.figure,
@@ -69,5 +68,6 @@ _FIGURES: dict[type[Drawing], Callable[[Any, float], Figure]] = {
     Lanes: lanes.figure,
     Agenda: agenda.figure,
     Course: courses.figure,
+    Blocks: blocks.figure,
 }
 """One function for each kind of Drawing."""

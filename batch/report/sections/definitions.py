@@ -95,6 +95,19 @@ def _terms(material: Material) -> dict[str, Message]:
         "Full on": message(
             "The day on which requests are expected to reach what may be requested tonight: from seven nights or more, and only where growth stands out from chance. The interval is made to hold four of five cases; method and example: docs/trends.md."
         ),
+        "Card": message(
+            "A whole accelerator. A slot of time-slicing, a part of MIG or a thousandth is none; how many cards are behind them is known where labels, products or annotations tell it."
+        ),
+        "GPU-hours": message(
+            "Samples of activity times their step times the cards that a pod held; idle ones are those with an activity of at most {ratio:ratio}.",
+            ratio=settings.gpu.idle_ratio,
+        ),
+        "Idle GPU": message(
+            "One whose pod showed no activity over {ratio:ratio} in the last {time:seconds}, on any of its devices.",
+            ratio=settings.gpu.idle_ratio,
+            time=settings.gpu.idle_seconds,
+        ),
+        "Typical GPU pod": message("Requests the median CPU and memory for each unit, of the pods that hold the resource or wait for it."),
         "Tables": message(
             "A table that is cut says how many rows it leaves out and names the CSV file that has them, below tables/ beside this report; the smaller files are also attached to the PDF. Tables that name no file are whole."
         ),

@@ -21,7 +21,7 @@ def tiles(material: Material) -> tuple[Tile, ...]:
         _resource_tile("CPU requested", "nanocores", "cpu", totals, "cpu_nanocores"),
         _resource_tile("Memory requested", "bytes", "memory", totals, "memory_bytes"),
         _slots_tile(totals),
-        _gpu_tile(material.gpu.resources) if material.gpu.resources else _ready_tile(totals),
+        _accelerator_tile(material),
     )
 
 
@@ -74,6 +74,16 @@ def _ready_tile(totals: Totals) -> Tile:
         return Tile("Nodes ready", None, "count", _nodeless(totals) if totals.node_count == 0 else message("nodes could not be read"))
     base = message(f"of {{all:count}} {plural(totals.node_count, 'node')}", all=totals.node_count)
     return Tile("Nodes ready", totals.ready_node_count, "count", base, Bar(None, share, strained=share < 1))
+
+
+def _accelerator_tile(material: Material) -> Tile:
+    """Show accelerators in cards where they are known, else the resource that most nodes have; without any, how many nodes are ready."""
+    gpu = material.gpu
+    if gpu.card_count and gpu.requests_cards is not None:
+        share = gpu.requests_cards / gpu.card_count
+        base = message("{held:count} of {all:count} cards", held=round(gpu.requests_cards, 1), all=gpu.card_count)
+        return Tile("GPUs requested", share, "ratio", base, Bar(None, share))
+    return _gpu_tile(gpu.resources) if gpu.resources else _ready_tile(material.plan.totals)
 
 
 def _gpu_tile(resources: Sequence[GpuResource]) -> Tile:

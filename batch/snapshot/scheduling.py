@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from batch.plan.nodes import REPELLING
 from batch.snapshot.model import Snapshot
 from batch.snapshot.schemas import SCHEMAS
+
+REPELLING = ("NoSchedule", "NoExecute")
+"""Taint effects that keep ordinary pods away; PreferNoSchedule only advises (kubernetes.io, "Taints and Tolerations")."""
 
 NODE_NAME = "metadata.name"
 """What requirements on the node's name have in place of a label."""

@@ -1,6 +1,6 @@
 import pytest
 
-from batch.plan.scheduling import accepted, places, rules
+from batch.snapshot.scheduling import accepted, places, rules
 from tests.builders import Rules, node, pod, snapshot
 
 GPU_TAINT = ("nvidia.com/gpu", "NoSchedule")
