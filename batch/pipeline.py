@@ -22,6 +22,7 @@ from batch.deliver.storage import StorageError, locate, open_store, without_keys
 from batch.errors import BatchError, CollectError, DeliverError, Interrupted, RenderError, SettingsError
 from batch.gpu.assess import assess as assess_gpu
 from batch.gpu.levels import levels as gpu_levels
+from batch.jobs.assess import assess as assess_jobs
 from batch.plan import price_list
 from batch.plan.assess import assess as assess_plan
 from batch.plan.flavors import check_names
@@ -218,6 +219,7 @@ def make_report(
     snapshot = replace(snapshot, gaps=(*snapshot.gaps, *remembered.gaps))
     capacity = assess_plan(snapshot, settings, remembered, prices)
     accelerators = assess_gpu(snapshot, settings)
+    jobs = assess_jobs(snapshot, settings)
     capacity = replace(capacity, trends=assess_trends(snapshot, capacity, gpu_levels(accelerators), remembered, settings))
     world.progress.stage("render")
     this_run = Run(
@@ -230,7 +232,7 @@ def make_report(
         deadline_seconds=settings.run.deadline_seconds,
         complete=snapshot.complete,
     )
-    return render(this_run, snapshot, capacity, accelerators, settings, files)
+    return render(this_run, snapshot, capacity, accelerators, jobs, settings, files)
 
 
 def chosen_outputs(settings: Settings, world: World) -> tuple[str, ...]:

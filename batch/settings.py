@@ -14,6 +14,7 @@ from datetime import date as Date  # noqa: N812  a setting is called date
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, NoReturn, Union, get_args, get_origin
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import yaml
 from pydantic import (
@@ -56,6 +57,18 @@ def _is_text(value: str) -> bool:
 Strings = Annotated[tuple[str, ...], BeforeValidator(_split)]
 Numbers = Annotated[tuple[int, ...], BeforeValidator(_split)]
 Ratio = Annotated[float, Field(ge=0, le=1)]
+
+
+def _known_zone(name: str) -> str:
+    """Refuse a name that the time zone database does not have."""
+    try:
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise ValueError(f"there is no time zone {name!r}") from error
+    return name
+
+
+TimeZone = Annotated[str, AfterValidator(_known_zone)]
 
 
 def setting(default: Any, meaning: str, unit: str = "", **limits: Any) -> Any:
@@ -315,6 +328,32 @@ class GpuSettings(_Group):
     )
 
 
+class JobSettings(_Group):
+    """Jobs, their deadlines, and when CronJobs start."""
+
+    near_deadline_ratio: Ratio = setting(0.1, "A Job is close to its deadline when at most this share of it is left.", "ratio")
+    deadline_quantile: Ratio = setting(0.99, "The quantile of the durations of finished runs on which a proposed deadline rests.", "ratio")
+    deadline_factor: float = setting(
+        2.0, "A proposed deadline is that quantile times this: room for a slow day, and still an end.", "ratio", ge=1
+    )
+    deadline_min_seconds: int = setting(
+        600, "No shorter deadline is proposed: a pod may have to wait for a new node and for its image.", "seconds", gt=0
+    )
+    runs_min: int = setting(3, "Fewest finished runs on which a proposed deadline rests: what a CronJob keeps by default.", "count", ge=1)
+    open_seconds_max: float = setting(
+        86_400, "An unfinished Job without a deadline that is older than this is looked into, whatever it holds.", "seconds", gt=0
+    )
+    late_seconds: float = setting(
+        120, "A start is late when it is due for longer than this: the controller looks at every CronJob within seconds.", "seconds", ge=0
+    )
+    controller_time_zone: TimeZone = setting(
+        "UTC", "Time zone of the controller manager, in which schedules without timeZone hold. Managed clusters have UTC."
+    )
+    crowd_count: int = setting(10, "So many starts in one minute are worth a finding.", "count", ge=2)
+    pile_count: int = setting(20, "So many finished Jobs that nothing ever deletes are worth a finding.", "count", ge=1)
+    patch_files: int = setting(200, "Patch files for deadlines at most; deadlines/kubectl.sh has all of them.", "count", ge=0)
+
+
 class PriceSettings(_Group):
     """What nodes cost. Nothing is known of it but what stands here; without it the report speaks in nodes, cores and GiB."""
 
@@ -480,6 +519,7 @@ class Settings(_Group):
     prices: PriceSettings = PriceSettings()
     rightsizing: RightsizingSettings = RightsizingSettings()
     gpu: GpuSettings = GpuSettings()
+    jobs: JobSettings = JobSettings()
     report: ReportSettings = ReportSettings()
     trends: TrendsSettings = TrendsSettings()
     s3: S3Settings = S3Settings()

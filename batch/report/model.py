@@ -228,6 +228,49 @@ class Fills:
 
 
 @dataclass(frozen=True)
+class Piece:
+    """A stretch of time in hours before the right end of a chart, 0 for "until then"; `kind` is one of Lanes.kinds."""
+
+    begin: float
+    end: float
+    kind: str
+
+
+@dataclass(frozen=True)
+class Lane:
+    """What happened in one line: its name, its pieces, and a word on it at the right; `strained` is set in the warm colour."""
+
+    name: str
+    pieces: tuple[Piece, ...]
+    word: str
+    strained: bool = False
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """What was at work in the `hours` before `end`, one lane each. `kinds` are good, bad, open (still at work), and waiting."""
+
+    end: datetime
+    hours: int
+    lanes: tuple[Lane, ...]
+    kinds: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Agenda:
+    """What starts in the `hours` after `begin`: the number of starts in each quarter of an hour, and the starts of some, in hours from there.
+
+    `peak` names the fullest minute, its time in hours, and words for it; None where no minute has more than one.
+    """
+
+    begin: datetime
+    hours: int
+    counts: tuple[int, ...]
+    rows: tuple[tuple[str, tuple[float, ...]], ...]
+    peak: tuple[float, str] | None
+
+
+@dataclass(frozen=True)
 class Reach:
     """A forecast: points (day, lower bound, estimate, upper bound), the limit, and the days on which it is reached: (earliest, estimate, latest)."""
 
@@ -257,7 +300,7 @@ class Chart:
     title: Message
     subtitle: Message
     alt: Message
-    drawing: Histogram | Needs | Stacks | Spans | Chances | Fills | Course
+    drawing: Histogram | Needs | Stacks | Spans | Chances | Fills | Lanes | Agenda | Course
 
 
 @dataclass(frozen=True)

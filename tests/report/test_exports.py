@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from batch.gpu.assess import assess
+from batch.jobs.assess import assess as assess_jobs
 from batch.plan.model import PROFILE_PODS, CapacityPlan
 from batch.report.document import NOT_BUILT
 from batch.report.exports import tables
@@ -23,7 +24,9 @@ def files(plan: CapacityPlan) -> dict[str, str]:
         pods=[pod("p", resources={"nvidia.com/gpu": 1})],
         gaps=[Gap("podmetrics", 'a "quoted", reason\nof two lines', "=1+1")],
     )
-    return {artifact.name: artifact.data.decode() for artifact in tables(shot, plan, assess(shot, Settings()))}
+    return {
+        artifact.name: artifact.data.decode() for artifact in tables(shot, plan, assess(shot, Settings()), assess_jobs(shot, Settings()))
+    }
 
 
 @pytest.fixture
@@ -44,7 +47,7 @@ def test_one_file_for_each_table() -> None:
             *("nodes", "pools", "headroom", "losses", "emptyable-nodes", "fleets"),
             *("profile-all-pods", "profile-all-flavors", "profile-all-odds", "right-sizing"),
             *("trends", "trends-levels", "forecast", "movers"),
-            *("gpu-nodes", "gpu-resources", "rejects", "gaps"),
+            *("gpu-nodes", "gpu-resources", "jobs", "cronjobs", "starts", "never-deleted-jobs", "rejects", "gaps"),
         )
     ]
 

@@ -13,6 +13,7 @@ import jsonschema
 import pytest
 
 from batch.gpu.assess import assess as assess_gpu
+from batch.jobs.assess import assess as assess_jobs
 from batch.plan.assess import assess as assess_plan
 from batch.plan.forecast.assess import assess
 from batch.plan.model import CapacityPlan
@@ -61,12 +62,16 @@ def nights(shot: Snapshot, count: int, a_night: int, old: Snapshot | None = None
 
 def section_of(shot: Snapshot, plan: CapacityPlan, slug: str = "trends") -> Section:
     findings = plan.trends.findings if plan.trends else ()
-    material = Material(run_of(shot), shot, plan, assess_gpu(shot, Settings()), Settings(), findings, (), NOT_BUILT)
+    material = Material(
+        run_of(shot), shot, plan, assess_gpu(shot, Settings()), assess_jobs(shot, Settings()), Settings(), findings, (), NOT_BUILT
+    )
     return next(section for section in sections.build(material) if section.slug == slug)
 
 
 def document_of(shot: Snapshot, plan: CapacityPlan) -> dict[str, Any]:
-    made = report_document(run_of(shot), shot, plan, assess_gpu(shot, Settings()), (), (), (), sampling(shot, 600))
+    made = report_document(
+        run_of(shot), shot, plan, assess_gpu(shot, Settings()), assess_jobs(shot, Settings()), (), (), (), sampling(shot, 600)
+    )
     document: dict[str, Any] = json.loads(encode(made))
     closed = json.loads(json.dumps(SCHEMA).replace('"additionalProperties": true', '"additionalProperties": false'))
     jsonschema.Draft202012Validator(closed, format_checker=jsonschema.FormatChecker()).validate(document)
@@ -176,7 +181,7 @@ def test_without_a_history_report_json_says_unknown() -> None:
 
 
 def test_the_tables_are_complete(grown: CapacityPlan) -> None:
-    made = {one.name: one.data.decode() for one in tables(GROWN, grown, assess_gpu(GROWN, Settings()))}
+    made = {one.name: one.data.decode() for one in tables(GROWN, grown, assess_gpu(GROWN, Settings()), assess_jobs(GROWN, Settings()))}
 
     def rows(name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(io.StringIO(made[f"tables/{name}.csv"])))

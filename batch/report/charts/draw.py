@@ -11,10 +11,10 @@ from typing import Any
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
-from batch.report.charts import chances, courses, fills, needs, spans, stacks, usage
+from batch.report.charts import agenda, chances, courses, fills, lanes, needs, spans, stacks, usage
 from batch.report.charts.canvas import STYLE
 from batch.report.measure import register_fonts
-from batch.report.model import Chances, Course, Fills, Histogram, Needs, Spans, Stacks
+from batch.report.model import Agenda, Chances, Course, Fills, Histogram, Lanes, Needs, Spans, Stacks
 
 WIDE_MM, NARROW_MM = 174.0, 92.0
 """The text width of an A4 page, and about that of a phone on which letters have the same size."""
@@ -22,7 +22,7 @@ WIDE_MM, NARROW_MM = 174.0, 92.0
 _PNG_DPI = 192
 """Twice the 96 of a CSS pixel."""
 
-Drawing = Histogram | Needs | Stacks | Spans | Chances | Fills | Course
+Drawing = Histogram | Needs | Stacks | Spans | Chances | Fills | Lanes | Agenda | Course
 
 
 def draw(drawing: Drawing, width_mm: float) -> str:
@@ -55,16 +55,19 @@ def embedded(svg: str, prefix: str) -> str:
 
 
 def _figure(drawing: Drawing, width_mm: float) -> Figure:
-    return _FIGURES[type(drawing)](drawing, width_mm)
+    make: Callable[[Any, float], Figure] = _FIGURES[type(drawing)]
+    return make(drawing, width_mm)
 
 
-_FIGURES: dict[type, Callable[[Any, float], Figure]] = {
+_FIGURES: dict[type[Drawing], Callable[[Any, float], Figure]] = {
     Histogram: usage.figure,
     Needs: needs.figure,
-    Stacks: stacks.figure,
-    Spans: spans.figure,
     Chances: chances.figure,
     Fills: fills.figure,
+    Spans: spans.figure,
+    Stacks: stacks.figure,
+    Lanes: lanes.figure,
+    Agenda: agenda.figure,
     Course: courses.figure,
 }
 """One function for each kind of Drawing."""

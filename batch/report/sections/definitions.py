@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from batch.findings import Message, message
+from batch.jobs.schedule import MANY_MISSED
 from batch.report.model import Section
 from batch.report.sections.material import Material
 from batch.snapshot.requests_rule import rule_of
@@ -74,6 +75,16 @@ def _terms(material: Material) -> dict[str, Message]:
         ),
         "Confidence": message(
             "The days from the first sample to the last, or samples / 1,440 if that is less: a sample a minute for N days is N."
+        ),
+        "Deadline": message(
+            "Of a Job: spec.activeDeadlineSeconds, counted from its start; 0 is one, absent is none. The one in the pod template ends a pod and not the Job."
+        ),
+        "Retry": message(
+            "A pod made in place of one that failed, or a container started again in its pod. A Job with retries has not failed."
+        ),
+        "Missed start": message(
+            "A time of a CronJob's schedule since its last start at which no Job was made. From {many:count} on they are reckoned from the interval, as the controller does.",
+            many=MANY_MISSED,
         ),
         "Stranded": message(
             "Free GPUs on a node that has less than one core, less than one GiB or no pod slot left for a pod that would use them."
