@@ -134,12 +134,15 @@ def test_a_host_that_does_not_exist_is_said() -> None:
 
 
 def test_every_line_is_short_enough_for_any_relay() -> None:
-    long = "x" * 100_000
-    gap = replace(letters.report().findings[0], detail=message("{text:text}", text=long))
+    gap = replace(letters.report().findings[0], detail=message("x" * 100_000))
     summary = letters.report().letter
     assert summary is not None
     report = letters.report(letter=replace(summary, summary=replace(summary.summary, findings=(gap,))))
     _, _ = send(script := Script(), report=report)
+    html, text = (read(script.messages[0]).get_body((kind,)) for kind in ("html", "plain"))
+    assert html is not None
+    assert text is not None
+    assert all(max(map(len, part.get_content().splitlines())) > 99_000 for part in (html, text))
     assert max(map(len, script.messages[0].split(b"\r\n"))) <= 998
 
 

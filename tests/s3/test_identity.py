@@ -141,6 +141,42 @@ def test_a_store_that_ignores_the_encryption_asked_for_is_caught() -> None:
     assert "could not write s3://rpt/a encrypted: AES256 was asked for and the store confirms nothing" in words
 
 
+def test_a_big_file_with_a_kms_key_is_one_put_that_carries_the_key() -> None:
+    seen: list[dict[str, str]] = []
+
+    def answer(request: BaseHTTPRequestHandler) -> Answer:
+        seen.append({"command": request.command, **{name.lower(): text for name, text in request.headers.items()}})
+        told = {"x-amz-server-side-encryption": "aws:kms", "ETag": '"no MD5"'}
+        return Answer(200, "", told | ({"Content-Length": str(9 << 20)} if request.command == "HEAD" else {}))
+
+    with answering(answer) as url:
+        fields = {
+            "endpoint_url": url,
+            "region": "r",
+            "access_key_id": "A",
+            "secret_access_key": "S",
+            "sse": "aws:kms",
+            "kms_key_id": "key-1",
+        }
+        settings = S3Settings.model_validate(fields)
+        BucketStore("rpt", "", s3.connect(settings), settings).write("report.pdf", bytes(9 << 20), "application/pdf")
+    assert [one["command"] for one in seen] == ["PUT", "HEAD"]
+    assert (seen[0]["x-amz-server-side-encryption"], seen[0]["x-amz-server-side-encryption-aws-kms-key-id"]) == ("aws:kms", "key-1")
+
+
+def test_an_etag_that_is_the_checksum_of_what_was_sent_is_proof_enough() -> None:
+    seen: list[str] = []
+
+    def answer(request: BaseHTTPRequestHandler) -> Answer:
+        seen.append(request.command)
+        return Answer(200, "", {"ETag": '"b3b32a2d422265cd25c3323ed0157f81"'})  # printf pages | md5sum
+
+    with answering(answer) as url:
+        settings = S3Settings.model_validate({"endpoint_url": url, "region": "r", "access_key_id": "A", "secret_access_key": "S"})
+        BucketStore("rpt", "", s3.connect(settings), settings).write("a", b"pages", "text/plain")
+    assert seen == ["PUT"]
+
+
 @pytest.mark.parametrize(
     ("answer", "changes", "words"),
     [

@@ -61,7 +61,7 @@ def estimate(nights: Sequence[tuple[date, int]], limit: int, horizon_days: int) 
         high=last,
         weekly_growth=_weekly(best, compound=compound),
         compound=compound,
-        seasonal=len(nights) >= robust.SEASON_NIGHTS,
+        seasonal=robust.is_seasonal(len(nights)),
         step_dates=tuple((tonight + timedelta(days=step)).isoformat() for step in best.steps),
         cone=_cone(lines, tonight, last or day or horizon_days),
     )

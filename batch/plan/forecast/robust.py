@@ -76,7 +76,7 @@ def fit(days: Days, weekdays: Days, values: Reals, least_step: float) -> Line:
     """Fit a line to at least NIGHTS_MIN nights. `days` rise and end at 0; `weekdays` are 0 for Monday; smaller steps are left to the slope."""
     steps = tuple(_steps(days, values, least_step))
     segment = np.searchsorted(np.asarray(steps, dtype=np.int64), days, side="right")
-    seasonal = len(days) >= SEASON_NIGHTS
+    seasonal = is_seasonal(len(days))
     group = segment * _WEEK + weekdays if seasonal else segment
     first, second = _pairs(group)
     pair_slopes = np.sort((values[second] - values[first]) / (days[second] - days[first]))
@@ -98,6 +98,11 @@ def fit(days: Days, weekdays: Days, values: Reals, least_step: float) -> Line:
         has_trend=abs(score) - 1 > _TREND_Z * deviation,
         residuals=residuals,
     )
+
+
+def is_seasonal(night_count: int) -> bool:
+    """Whether so many nights are enough to take the week out."""
+    return night_count >= SEASON_NIGHTS
 
 
 def _pairs(group: Days) -> tuple[Days, Days]:

@@ -73,6 +73,12 @@ def test_the_week_is_no_trend() -> None:
     assert found.day == 19
 
 
+def test_the_day_of_the_week_that_asks_for_most_is_full_first() -> None:
+    """Mondays ask for 100,000 more: 1,100,000 + 5,000 n reaches 1,300,000 from night 40 on, and night 42 is the first Monday after it."""
+    mondays = [1_000_000 + 5000 * night + (100_000 if night % 7 == 0 else 0) for night in range(42)]
+    assert after(mondays, 1_300_000).day == 1
+
+
 @pytest.mark.parametrize("count", range(1, 7))
 def test_under_seven_nights_nothing_is_told(count: int) -> None:
     assert after([1000 + 10 * night for night in range(count)], 2000) == Exhaustion(Refusal.FEW_NIGHTS)
