@@ -18,6 +18,7 @@ from batch.collect.nodes import NodeCollector
 from batch.collect.objects import NotAList
 from batch.collect.owners import OwnerCollector, has_unexplained_replica_sets, job_owners, with_top_owners
 from batch.collect.pods import PodCollector
+from batch.collect.prometheus.read import NOT_ASKED, Prometheus
 from batch.collect.rejects import Rejects
 from batch.collect.source import (
     AUTOSCALERS,
@@ -108,9 +109,10 @@ def assemble(
     deadline: Deadline,
     namespaces: Collection[str] = (),
     sampling: Sampling = ONCE,
+    prometheus: Prometheus | None = None,
     on_page: Callable[[str, int], None] = lambda _name, _count: None,
 ) -> Snapshot:
-    """Read every kind and give a checked Snapshot.
+    """Read every kind, ask Prometheus if there is one, and give a checked Snapshot.
 
     `taken_at` None: the newest measurement, else what `fallback_taken_at` gives. `on_page` hears of every page (name of the kind, objects
     so far). Raises CollectError when pods, or without `namespaces` nodes, cannot be read; every other source becomes a Gap.
@@ -127,6 +129,7 @@ def assemble(
         reading.read(AUTOSCALERS, lambda: AutoscalerCollector(reading.rejects, namespaces))
     reading.note_rejects()
     moment = (taken_at or reading.newest or fallback_taken_at()).astimezone(UTC)
+    measures = prometheus.measure(moment, reading.tables, reading.unread, deadline) if prometheus else NOT_ASKED
     return Snapshot(
         taken_at=moment,
         cluster=identity.cluster,
@@ -134,11 +137,11 @@ def assemble(
         source=identity.source,
         run_id=identity.run_id or moment.strftime("%Y%m%dT%H%M%SZ"),
         date=identity.date or moment.strftime("%Y-%m-%d"),
-        tables={**reading.tables, "rejects": reading.rejects.table()},
-        gaps=tuple(reading.gaps),
+        tables={**reading.tables, **measures.tables, "rejects": reading.rejects.table()},
+        gaps=(*measures.explained(reading.gaps), *measures.gaps),
         namespaces=tuple(sorted(namespaces)) or None,
         complete=reading.complete,
-        unread=frozenset(reading.unread),
+        unread=frozenset(reading.unread) | measures.unread,
     )
 
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypedDict
 
 import pandas as pd
 
 from batch.errors import SettingsError
-from batch.plan import jupyterhub, selectors
+from batch.plan import jupyterhub
 from batch.plan.fits import Needs, flavor_fits, mean_request
+from batch.plan.instants import PodInstants, at_once, pooled
 from batch.plan.measured import is_measured
+from batch.plan.members import Profile, has_instants, is_hub_user, over_time, running
 from batch.plan.model import PROFILE_PODS, Distribution, Flavor, NodePlan, ProfilePlan
 from batch.plan.odds import odds
 from batch.plan.outliers import outliers
@@ -44,25 +45,13 @@ class _Suited(TypedDict):
     with_gpus: bool
 
 
-@dataclass(frozen=True)
-class Profile:
-    """A set of Running pods to plan for."""
-
-    name: str
-    title: str
-    namespace: str | None
-    selector: str
-    pods_per_node: int
-    pods_per_node_reason: str
-
-
 def profiles(snapshot: Snapshot, nodes: pd.DataFrame, pods: pd.DataFrame, settings: PlanSettings) -> tuple[Profile, ...]:
     """Give all Running pods, JupyterHub's user pods when there are any, and the profiles of the settings, in this order.
 
     A profile of the settings takes the place of a found one of its name. Raises SettingsError when two of them share a name.
     """
     found = [_all_pods(nodes)]
-    if _is_hub_user(snapshot, pods).any():
+    if is_hub_user(snapshot, pods).any():
         selector = "=".join(jupyterhub.USER_LABEL)
         found.append(Profile(JUPYTERHUB, "JupyterHub user pods", None, selector, _DEFAULT_PODS_PER_NODE, _DEFAULT_REASON))
     given = [_of_settings(profile) for profile in settings.profiles]
@@ -84,13 +73,20 @@ def plan(
     sizes: Mapping[str, NodeSize],
     settings: PlanSettings,
     prices: Prices,
+    instants: PodInstants | None = None,
 ) -> ProfilePlan:
-    """Plan for one profile. `pods` are all pods with their usage (measured.with_usage), `sizes` what nodes of each flavor have for pods."""
-    members = _members(profile, snapshot, pods)
-    memory = distribution(members["usage_memory_bytes"], settings.memory_thresholds_bytes)
-    cpu = distribution(members["usage_cpu_nanocores"], [round(cores * _NANO) for cores in settings.cpu_thresholds_cores])
+    """Plan for one profile. `pods` are all pods with their usage (measured.with_usage), `sizes` what nodes of each flavor have for pods.
+
+    With `instants` usage is that of pods times instants, as far as they have it of this profile.
+    """
+    members = running(profile, snapshot, pods)
+    together, unplaced_count = over_time(profile, snapshot, pods, instants) if instants else (None, 0)
+    used = pooled(together.memory) if together else members["usage_memory_bytes"]
+    memory = distribution(used, settings.memory_thresholds_bytes)
+    used = pooled(together.cpu) if together else members["usage_cpu_nanocores"]
+    cpu = distribution(used, [round(cores * _NANO) for cores in settings.cpu_thresholds_cores])
     found_outliers = outliers(members, memory, profile.pods_per_node, settings)
-    measured_count = int(is_measured(members).sum())
+    measured_count = int((is_measured(members) | has_instants(members, instants)).sum())
     needs = Needs(
         cpu=cpu,
         memory=memory,
@@ -100,7 +96,7 @@ def plan(
         pods_per_node=profile.pods_per_node,
         pod_count=len(members),
     )
-    risks = Risks(sizes, cpu, memory)
+    risks = Risks(sizes, cpu, memory, together)
     fits = flavor_fits(flavors, sizes, needs, risks, chance=settings.overrun_probability_max, prices=prices)
     suited: _Suited = {"architectures": _architectures(snapshot, members), "with_gpus": _mostly_on_gpu_nodes(snapshot, members, flavors)}
     recommended, refusal = recommend(
@@ -130,6 +126,8 @@ def plan(
         recommended=recommended,
         refusal=refusal,
         odds=odds(candidates(fits, **suited), risks, recommended.flavor if recommended else None, profile.pods_per_node),
+        at_once=at_once(together) if together else None,
+        unplaced_pod_count=unplaced_count,
     )
 
 
@@ -146,25 +144,10 @@ def _of_settings(given: ProfileSettings) -> Profile:
     return Profile(given.name, given.name, given.namespace, given.selector, given.pods_per_node, reason)
 
 
-def _members(profile: Profile, snapshot: Snapshot, pods: pd.DataFrame) -> pd.DataFrame:
-    chosen = pods["phase"] == "Running"
-    if profile.namespace is not None:
-        chosen &= pods["namespace"] == profile.namespace
-    if requirements := selectors.parse(profile.selector, profile.name):
-        chosen &= pods["label_set"].isin(selectors.selected(snapshot, requirements))
-    return pods.loc[chosen]
-
-
-def _is_hub_user(snapshot: Snapshot, pods: pd.DataFrame) -> pd.Series:
-    key, value = jupyterhub.USER_LABEL
-    requirement = selectors.Requirement(key, frozenset({value}), wanted=True)
-    return (pods["phase"] == "Running") & pods["label_set"].isin(selectors.selected(snapshot, (requirement,)))
-
-
 def _profile_pods(snapshot: Snapshot, members: pd.DataFrame) -> pd.DataFrame:
     """Give the members as PROFILE_PODS: largest memory first, user pods with their owner decoded."""
     rows = members.sort_values(["usage_memory_bytes", "namespace", "pod"], ascending=[False, True, True], na_position="last")
-    users = _is_hub_user(snapshot, rows)
+    users = is_hub_user(snapshot, rows)
     decoded = jupyterhub.owners(rows.loc[users]).reindex(rows.index)
     frame = rows.assign(
         workload=rows["workload"].mask(users, decoded).astype(TEXT),

@@ -98,18 +98,21 @@ def _too_risky(nearest: FlavorFit, pods_per_node: int, most: float) -> Message:
 
 
 def _reasons(best: FlavorFit, pods_per_node: int, most: float) -> tuple[Message, ...]:
+    by_memory, by_cpu = best.memory_overrun_probability_mean, best.cpu_overrun_probability_mean
     return (
         message(
-            "The chance that {pods:count} of these pods together need more memory than a node leaves them ({room:bytes}) is {chance:probability}; {most:probability} is accepted.",
+            f"The chance that {{pods:count}} of these pods together need more memory than a node leaves them ({{room:bytes}}) is {{chance:probability}}{_at_worst(by_memory)}; {{most:probability}} is accepted.",
             pods=pods_per_node,
             room=(best.allocatable_memory_bytes or 0) - (best.daemonset_memory_bytes or 0),
             chance=best.memory_overrun_probability,
             most=most,
+            **_mean(by_memory),
         ),
         message(
-            "For CPU ({room:nanocores}) it is {chance:probability}.",
+            f"For CPU ({{room:nanocores}}) it is {{chance:probability}}{_at_worst(by_cpu)}.",
             room=(best.allocatable_cpu_nanocores or 0) - (best.daemonset_cpu_nanocores or 0),
             chance=best.cpu_overrun_probability,
+            **_mean(by_cpu),
         ),
         message(
             "A node takes {limit:count} pods: {pods:count} of these and {daemons:count} of DaemonSets fit.",
@@ -118,6 +121,14 @@ def _reasons(best: FlavorFit, pods_per_node: int, most: float) -> tuple[Message,
             daemons=best.daemonset_pod_count,
         ),
     )
+
+
+def _at_worst(mean: float | None) -> str:
+    return "" if mean is None else " at the worst instant of the window, {mean:probability} on average"
+
+
+def _mean(mean: float | None) -> dict[str, object]:
+    return {} if mean is None else {"mean": mean}
 
 
 def _where(best: FlavorFit) -> tuple[Message, ...]:

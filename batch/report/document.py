@@ -14,6 +14,7 @@ from batch.plan.model import NODE_CAPACITY, CapacityPlan, Pool
 from batch.report.document_packing import NO_ROOM, packing_document, pool_headroom
 from batch.report.document_prices import price_gaps, prices_document
 from batch.report.document_profiles import base_units, profile_document
+from batch.report.document_prometheus import prometheus_document, prometheus_gaps
 from batch.report.document_rightsizing import rightsizing_document
 from batch.report.format import render_message
 from batch.report.model import Artifact, Run
@@ -40,9 +41,9 @@ NOT_BUILT = tuple(
 _JOB_COUNTS = ("job_count", "active_job_count", "without_deadline_count", "past_deadline_count", "deadline_exceeded_count")
 
 
-def not_assessed(plan: CapacityPlan) -> tuple[Gap, ...]:
-    """Give what was not even asked for: what the settings leave out, and what this version does not have."""
-    return (*price_gaps(plan.prices), *NOT_BUILT)
+def not_assessed(plan: CapacityPlan, gaps: tuple[Gap, ...]) -> tuple[Gap, ...]:
+    """Give what was not even asked for: what the settings leave out, and what this version does not have. `gaps` are of what was asked."""
+    return (*price_gaps(plan.prices), *prometheus_gaps(plan.window, gaps), *NOT_BUILT)
 
 
 def report_document(
@@ -67,7 +68,7 @@ def report_document(
             "requests_rule": rule_of(snapshot.kubernetes_version).value,
         },
         "run": _run(run),
-        "gaps": [dataclasses.asdict(gap) for gap in dict.fromkeys((*gaps, *not_assessed(plan)))],
+        "gaps": [dataclasses.asdict(gap) for gap in dict.fromkeys((*gaps, *not_assessed(plan, gaps)))],
         "totals": base_units({**vars(plan.totals), "pod_count_by_phase": dict(plan.totals.pod_count_by_phase)}),
         "waiting": [base_units({**vars(row), "resources": dict(row.resources)}) for row in plan.waiting],
         "minor_resources": [vars(row) for row in plan.minor_resources],
@@ -76,6 +77,7 @@ def report_document(
         "nodes": [_node(row) for row in NODE_CAPACITY.to_arrow(plan.nodes).to_pylist()],
         "profiles": [profile_document(profile) for profile in plan.profiles],
         "prices": prices_document(plan.prices),
+        "prometheus": prometheus_document(plan.window),
         "gpu": _gpu(gpu),
         "jobs": {**dict.fromkeys(_JOB_COUNTS), "jobs": [], "cronjobs": []},
         "rightsizing": rightsizing_document(plan.rightsizing, frozenset(artifact.name for artifact in artifacts)),

@@ -19,7 +19,7 @@ from batch.report.exports_rightsizing import RIGHTSIZING_COLUMNS, rightsizing_ro
 from batch.report.model import Artifact
 from batch.snapshot.model import Snapshot
 from batch.snapshot.schema import Schema
-from batch.snapshot.schemas import REJECTS
+from batch.snapshot.schemas import MEASURED_CONTAINERS, NODE_WINDOWS, REJECTS
 
 MEDIA_TYPE = "text/csv; charset=utf-8; header=present"
 
@@ -43,8 +43,11 @@ def tables(snapshot: Snapshot, plan: CapacityPlan, gpu: GpuAssessment) -> tuple[
         _table("right-sizing", _rows(RIGHTSIZING_COLUMNS, map(rightsizing_row, plan.rightsizing.advice))),
         _table("gpu-nodes", _columns(GPU_NODES, gpu.nodes)),
         _table("gpu-resources", _rows(_GPU_RESOURCE_COLUMNS, map(_gpu_resource, gpu.resources))),
+        *_prometheus_tables(snapshot),
         _table("rejects", _columns(REJECTS, snapshot.table("rejects"))),
-        _table("gaps", _rows(("source", "reason", "effect"), map(vars, dict.fromkeys((*snapshot.gaps, *not_assessed(plan)))))),
+        _table(
+            "gaps", _rows(("source", "reason", "effect"), map(vars, dict.fromkeys((*snapshot.gaps, *not_assessed(plan, snapshot.gaps)))))
+        ),
     )
 
 
@@ -87,6 +90,8 @@ _FLAVOR_COLUMNS = (
     "outlier_overflow_probability",
     "cpu_overrun_probability",
     "memory_overrun_probability",
+    "cpu_overrun_probability_mean",
+    "memory_overrun_probability_mean",
     "node_count",
     "node_monthly_cost",
     "monthly_cost",
@@ -166,6 +171,14 @@ def _packing_tables(plan: CapacityPlan) -> tuple[Artifact, ...]:
         _table("losses", _rows(_LOSS_COLUMNS, map(vars, plan.headroom.losses))),
         _table("emptyable-nodes", _rows(_EMPTYABLE_COLUMNS, map(vars, plan.headroom.emptyable))),
         _table("fleets", _rows(_FLEET_COLUMNS, map(fleet_row, fleets))),
+    )
+
+
+def _prometheus_tables(snapshot: Snapshot) -> tuple[Artifact, ...]:
+    """Write what Prometheus told of each container and node; instants and days are in the snapshot's own tables."""
+    return tuple(
+        _table(schema.name.replace("_", "-"), _columns(schema, snapshot.table(schema.name)))
+        for schema in (MEASURED_CONTAINERS, NODE_WINDOWS)
     )
 
 

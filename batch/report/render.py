@@ -70,7 +70,7 @@ def _material(run: Run, snapshot: Snapshot, plan: CapacityPlan, gpu: GpuAssessme
         settings=settings,
         findings=by_urgency((*plan.findings, *gpu.findings)),
         gaps=snapshot.gaps,
-        not_built=not_assessed(plan),
+        not_built=not_assessed(plan, snapshot.gaps),
     )
 
 

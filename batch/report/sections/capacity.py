@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from batch.findings import Message, message
 from batch.plan.model import CapacityPlan, Totals
 from batch.report.model import Section
+from batch.report.sections.basis import of_now
 from batch.report.sections.capacity_tables import FULL_RATIO, tables
 from batch.report.sections.material import Material, plural, ratio
 
@@ -22,7 +23,7 @@ def build(material: Material) -> tuple[Section, ...]:
             template=SLUG,
             name="Capacity",
             title=_title(plan.totals),
-            lede=tuple(_lede(plan.totals)),
+            lede=(*_lede(plan.totals), *_on_usage(material)),
             how_to_read=_HOW_TO_READ if _is_something(plan.totals) else (),
             findings=material.findings_of(SLUG),
             tables=tables(plan) if _is_something(plan.totals) else {},
@@ -84,6 +85,13 @@ def _lede(totals: Totals) -> Iterator[Message]:
         pods=totals.measured_pod_count,
         **({"machines": totals.measured_node_count} if totals.measured_node_count else {}),
     )
+
+
+def _on_usage(material: Material) -> Iterator[Message]:
+    """Say when use was measured, where it was."""
+    if material.plan.totals.measured_pod_count and material.plan.totals.node_count is not None:
+        basis = of_now(material.snapshot, material.settings.usage.max_age_seconds)
+        yield Message(f"Usage: {basis.template}.", basis.values)
 
 
 def _apart(plan: CapacityPlan) -> Iterator[Message]:

@@ -77,7 +77,7 @@ def _thresholds_table(profile: ProfilePlan) -> Table:
         Row(
             (
                 message(f"{{limit:{kind}}} of {word}", limit=limit),
-                over,
+                profile.at_a_time(over),
                 ratio(over, len(distribution.values)),
                 Bar(ratio(over, len(distribution.values))),
             )

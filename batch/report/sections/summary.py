@@ -8,6 +8,7 @@ from batch.findings import Finding, Message, Severity, message
 from batch.gpu.model import GpuResource
 from batch.plan.model import Totals
 from batch.report.model import Bar, Section, Tile
+from batch.report.sections.basis import joined, over_window
 from batch.report.sections.material import Material, plural, ratio
 
 SLUG = "summary"
@@ -27,7 +28,7 @@ def build(material: Material) -> tuple[Section, ...]:
             lede=(*_state(material), *_urgency(material)),
             findings=material.findings,
             tiles=_tiles(material),
-            sentences={"unknown": tuple(_unknown(material)), "order": (_ORDER,), "coverage": (_coverage(material.plan.totals),)},
+            sentences={"unknown": tuple(_unknown(material)), "order": (_ORDER,), "coverage": (_coverage(material),)},
         ),
     )
 
@@ -93,9 +94,11 @@ def _urgency(material: Material) -> Iterator[Message]:
     yield urgent(material.findings)
 
 
-def _coverage(totals: Totals) -> Message:
+def _coverage(material: Material) -> Message:
     """Say how far the measurements reach, for the foot of every page."""
-    return message("{measured:count} of {pods:count} pods measured", measured=totals.measured_pod_count, pods=totals.bound_pod_count)
+    totals = material.plan.totals
+    measured = message("{measured:count} of {pods:count} pods measured", measured=totals.measured_pod_count, pods=totals.bound_pod_count)
+    return joined(measured, over_window(material.plan.window), between="; ") if material.plan.window else measured
 
 
 def _unknown(material: Material) -> Iterator[Message]:
