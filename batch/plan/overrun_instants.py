@@ -33,13 +33,33 @@ class Moments:
         self._values = [part for part in values if len(part)]
         self._bin_width, self._sizes = bin_width, sizes
         self._draws = [Draws(part, bin_width, sizes) for part in self._values]
+        self._known: dict[int, dict[int, Floats]] = {}
 
     def __len__(self) -> int:
         return len(self._draws)
 
     def overruns(self, pod_count: int, size: int) -> Floats:
         """Give the chance at each instant that `pod_count` pods need more than `size`."""
-        return np.array([self._overrun(place, pod_count, size) for place in range(len(self))])
+        if pod_count not in self._known:
+            rows = [self._of_sizes(place, pod_count) for place in range(len(self))]
+            self._known[pod_count] = {one: np.array([row[one] for row in rows]) for one in self._sizes}
+        return self._known[pod_count][size]
+
+    def _of_sizes(self, place: int, pod_count: int) -> dict[int, float]:
+        """Give the chance for every size at one instant: by the bounds, else by one transform for sizes up to a factor of two apart."""
+        found: dict[int, float] = {}
+        open_sizes = []
+        for size in sorted(self._sizes, reverse=True):
+            least, most = self._draws[place].bounds(pod_count, size // self._bin_width)
+            if most < _NOTHING or least > 1 - _NOTHING:
+                found[size] = float(round(most))
+            else:
+                open_sizes.append(size)
+        while open_sizes:
+            alike = [size for size in open_sizes if 2 * size >= open_sizes[0]]
+            found |= zip(alike, self._transformed(place, pod_count, alike), strict=True)
+            open_sizes = open_sizes[len(alike) :]
+        return found
 
     def most_pods(self, size: int, chance: float, limit: int) -> tuple[int, int]:
         """Give the most pods, at most `limit`, whose chance is at most that at every instant, and the place of the instant that limits them.
@@ -71,31 +91,25 @@ class Moments:
         least, most = self._draws[place].bounds(pod_count, size // self._bin_width)
         if most <= chance or least > chance:
             return most <= chance
-        coarse = self._coarser._transformed(place, pod_count, size)  # noqa: SLF001  of its own kind
-        return coarse <= chance or self._overrun(place, pod_count, size) <= chance
+        (coarse,) = self._coarser._transformed(place, pod_count, [size])  # noqa: SLF001  of its own kind
+        return coarse <= chance or self._transformed(place, pod_count, [size])[0] <= chance
 
     @cached_property
     def _coarser(self) -> Moments:
         return Moments(self._values, self._bin_width * _COARSE, self._sizes)
 
-    def _overrun(self, place: int, pod_count: int, size: int) -> float:
-        least, most = self._draws[place].bounds(pod_count, size // self._bin_width)
-        if most < _NOTHING or least > 1 - _NOTHING:
-            return float(round(most))
-        return self._transformed(place, pod_count, size)
-
-    def _transformed(self, place: int, pod_count: int, size: int) -> float:
-        """Give the chance by one damped transform: cyclic, but what comes around is as good as gone."""
-        room = size // self._bin_width
+    def _transformed(self, place: int, pod_count: int, sizes: Sequence[int]) -> list[float]:
+        """Give the chances for sizes, the largest first, by one damped transform: cyclic, but what comes around is as good as gone."""
+        rooms = [size // self._bin_width for size in sizes]
         bins, shares = self._draws[place].shares
-        within = bins <= room
-        length = good_length(2 * (room + 1))
+        within = bins <= rooms[0]
+        length = good_length(2 * (rooms[0] + 1))
         rate = _DAMPING / length
-        single = np.zeros(room + 1)
+        single = np.zeros(rooms[0] + 1)
         single[bins[within]] = shares[within] * np.exp(-rate * bins[within])
         spectrum = _power(np.fft.rfft(single, length), pod_count)
-        sums = np.fft.irfft(spectrum, length)[: room + 1] * np.exp(rate * np.arange(room + 1))
-        return float(np.clip(1.0 - sums.sum(), 0.0, 1.0))
+        sums = np.fft.irfft(spectrum, length)[: rooms[0] + 1] * np.exp(rate * np.arange(rooms[0] + 1))
+        return [float(np.clip(1.0 - sums[: room + 1].sum(), 0.0, 1.0)) for room in rooms]
 
 
 def _power(spectrum: np.ndarray, exponent: int) -> np.ndarray:

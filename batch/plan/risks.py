@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
-import numpy as np
-
 from batch.plan.instants import Integers, Together
 from batch.plan.model import Distribution
 from batch.plan.overrun import CPU_BIN_NANOCORES, MEMORY_BIN_BYTES, Draws
@@ -109,14 +107,13 @@ class _OfInstants:
 
     def __init__(self, moments: Moments) -> None:
         self._moments = moments
-        self._known: dict[tuple[int, int], np.ndarray] = {}
         self._decisive: dict[int, int] = {}
 
     def worst(self, pod_count: int, size: int) -> float:
-        return float(self._at_all(pod_count, size).max())
+        return float(self._moments.overruns(pod_count, size).max())
 
     def mean(self, pod_count: int, size: int) -> float | None:
-        return float(self._at_all(pod_count, size).mean())
+        return float(self._moments.overruns(pod_count, size).mean())
 
     def curve(self, pod_counts: Sequence[int], size: int) -> Iterator[float]:
         return self._moments.draws(self._decisive.get(size, 0)).overruns(pod_counts, size)
@@ -124,8 +121,3 @@ class _OfInstants:
     def most_pods(self, size: int, chance: float, limit: int) -> int:
         most, self._decisive[size] = self._moments.most_pods(size, chance, limit)
         return most
-
-    def _at_all(self, pod_count: int, size: int) -> np.ndarray:
-        if (pod_count, size) not in self._known:
-            self._known[pod_count, size] = self._moments.overruns(pod_count, size)
-        return self._known[pod_count, size]

@@ -3,8 +3,10 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from batch.collect.prometheus.read import Measures, Prometheus
@@ -22,9 +24,14 @@ def _own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="session")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The made-up week as a store."""
+    return server.write_blocks(tmp_path_factory.mktemp("week"), week.store())
+
+
+@pytest.fixture(scope="session")
+def store(data: Path) -> Iterator[str]:
     """The made-up week in a running Prometheus."""
-    data = server.write_blocks(tmp_path_factory.mktemp("week"), week.store())
     with server.running(data) as address:
         yield address
 
@@ -33,7 +40,7 @@ def given(address: str, **more: Any) -> Settings:
     return Settings.model_validate({"prometheus": {"url": address, "retry_seconds": 1000, **more.pop("prometheus", {})}, **more})
 
 
-def measure(address: str, tables: dict[str, Any] | None = None, **settings: Any) -> Measures:
+def measure(address: str, tables: dict[str, pd.DataFrame] | None = None, **settings: Any) -> Measures:
     """Ask about the made-up week, without pauses between tries."""
     asking = Prometheus(given(address, **settings), "test", lambda _: None)
     return asking.measure(week.AT, tables or week.tables(), {"podmetrics"}, Deadline(None, 0, time.monotonic, time.monotonic()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from itertools import pairwise
 
 Samples = Sequence[tuple[float, float]]
 
@@ -19,7 +20,7 @@ def rate(samples: Samples, at: float, window: float) -> float | None:
     if len(inside) < 2:
         return None
     (first, low), (last, high) = inside[0], inside[-1]
-    increase = high - low + sum(before for (_, before), (_, after) in zip(inside, inside[1:], strict=False) if after < before)
+    increase = high - low + sum(before for (_, before), (_, after) in pairwise(inside) if after < before)
     sampled = last - first
     apart = sampled / (len(inside) - 1)
     to_start, to_end = first - (at - window), at - last

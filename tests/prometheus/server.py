@@ -6,6 +6,7 @@ import contextlib
 import os
 import shutil
 import socket
+import ssl
 import subprocess
 import time
 import urllib.error
@@ -60,15 +61,15 @@ def blocks_of(text: Path, data: Path) -> Path:
     """Turn OpenMetrics text into blocks of a store."""
     need_programs()
     # with the short blocks of the default promtool reads the whole text once for each of them
-    command = ["promtool", "tsdb", "create-blocks-from", "openmetrics", "--max-block-duration=168h", "-q", text, data]
+    command = ["promtool", "tsdb", "create-blocks-from", "openmetrics", "--max-block-duration=168h", "-q", str(text), str(data)]
     subprocess.run(command, check=True, capture_output=True)
     text.unlink()
     return data
 
 
 @contextlib.contextmanager
-def running(data: Path, *flags: str) -> Iterator[str]:
-    """Start Prometheus on a store, wait until it answers, give its address, and end it."""
+def running(data: Path, *flags: str, probe: Mapping[str, Path] | None = None) -> Iterator[str]:
+    """Start Prometheus on a store, wait until it answers, give its address, and end it. `probe` has the files that mutual TLS takes."""
     need_programs()
     config, log = data.parent / "prometheus.yml", data.parent / "log"
     config.write_text(_CONFIG)
@@ -84,7 +85,7 @@ def running(data: Path, *flags: str) -> Iterator[str]:
     with log.open("wb") as output:
         process = subprocess.Popen(command, stdout=output, stderr=output)
         try:
-            _wait(process, f"http://127.0.0.1:{port}/-/ready", log)
+            _wait(process, f"{'https' if probe else 'http'}://127.0.0.1:{port}/-/ready", log, probe)
             yield f"http://127.0.0.1:{port}"
         finally:
             process.terminate()
@@ -97,8 +98,13 @@ def _free_port() -> int:
         return int(one.getsockname()[1])
 
 
-def _wait(process: subprocess.Popen[bytes], url: str, log: Path) -> None:
-    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+def _wait(process: subprocess.Popen[bytes], url: str, log: Path, probe: Mapping[str, Path] | None) -> None:
+    handlers: list[urllib.request.BaseHandler] = [urllib.request.ProxyHandler({})]
+    if probe:
+        context = ssl.create_default_context(cafile=probe["ca_file"])
+        context.load_cert_chain(probe["client_certificate_file"], probe["client_key_file"])
+        handlers.append(urllib.request.HTTPSHandler(context=context))
+    direct = urllib.request.build_opener(*handlers)
     until = time.monotonic() + 60
     while True:
         with contextlib.suppress(OSError), direct.open(url, timeout=5):

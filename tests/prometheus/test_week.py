@@ -9,11 +9,13 @@ import pandas as pd
 import pytest
 
 from batch.collect.prometheus.read import Measures
-from tests.prometheus import raw, week
+from tests.prometheus import proxy, raw, week
+from tests.prometheus.conftest import measure
 
 LIVES = {life.key: life for life in week.lives()}
 AT = week.AT.timestamp()
 WEEK, STEP = 7 * week.DAY, 300
+RATE = 4 * week.SCRAPE
 
 # the server adds up doubles, and whole nanocores are rounded up once
 CPU_TOLERANCE = 2
@@ -21,11 +23,12 @@ CPU_TOLERANCE = 2
 
 def rows(measures: Measures, table: str = "measured_containers") -> dict[Any, dict[str, Any]]:
     frame = measures.tables[table]
-    return {(row["namespace"], row["pod"], row["container"]): row for row in frame.to_dict("records")}
+    found: list[dict[str, Any]] = frame.to_dict("records")  # type: ignore[assignment]  # columns have names
+    return {(row["namespace"], row["pod"], row["container"]): row for row in found}
 
 
-def nanocores(cores: float) -> float:
-    return pytest.approx(math.ceil(cores * 1e9), abs=CPU_TOLERANCE)  # type: ignore[no-any-return]  # equal to floats
+def nanocores(cores: float) -> Any:
+    return pytest.approx(math.ceil(cores * 1e9), abs=CPU_TOLERANCE)
 
 
 def test_nothing_is_missing(measured: Measures) -> None:
@@ -40,7 +43,7 @@ def test_it_has_every_container_once_and_nothing_else(measured: Measures) -> Non
 @pytest.mark.parametrize("key", LIVES, ids="/".join)
 def test_cpu_quantiles_maximum_and_count_are_those_of_the_raw_samples(measured: Measures, key: week.Container) -> None:
     found = rows(measured)[key]
-    rates = raw.usual_rates(LIVES[key].cpu_series(), raw.grid(AT, WEEK, STEP), STEP)
+    rates = raw.usual_rates(LIVES[key].cpu_series(), raw.grid(AT, WEEK, STEP), RATE)
     assert found["cpu_sample_count"] == len(rates)
     assert found["cpu_p50_nanocores"] == nanocores(raw.quantile(rates, 0.5))
     assert found["cpu_p95_nanocores"] == nanocores(raw.quantile(rates, 0.95))
@@ -59,14 +62,20 @@ def test_memory_quantiles_maximum_and_count_are_those_of_the_raw_samples(measure
 
 def test_days_have_the_quantiles_and_peaks_of_their_own_samples(measured: Measures) -> None:
     numbers = {row["series"]: key for key, row in rows(measured).items()}
-    days = measured.tables["container_days"].to_dict("records")
-    assert len(days) == 4 * 7 + 2 * 7 - 2  # pods that live a day, two that live all week, less two days in a gap
-    for day in days:
-        end, life = day["day_end_at"].timestamp(), LIVES[numbers[day["series"]]]
-        rates = raw.usual_rates(life.cpu_series(), raw.grid(end, week.DAY, STEP), STEP)
-        used = [value for series in life.memory_series() for at, value in series if end - week.DAY < at <= end]
-        assert day["memory_max_bytes"] == max(used)
-        assert day["cpu_p95_nanocores"] == nanocores(raw.quantile(rates, 0.95))
+    frame = measured.tables["container_days"].astype(object)
+    found = {
+        (numbers[series], end.timestamp()): (None if pd.isna(cpu) else cpu, None if pd.isna(memory) else memory)
+        for series, end, cpu, memory in frame.itertuples(index=False, name=None)
+    }
+    ends = [AT - back * week.DAY for back in range(7)]
+    expected = {(key, end): of_day(life, end) for key, life in LIVES.items() for end in ends}
+    assert found == {day: figures for day, figures in expected.items() if figures != (None, None)}
+
+
+def of_day(life: week.Life, end: float) -> tuple[Any, Any]:
+    rates = raw.usual_rates(life.cpu_series(), raw.grid(end, week.DAY, STEP), RATE)
+    used = [value for series in life.memory_series() for at, value in series if end - week.DAY <= at <= end]
+    return nanocores(raw.quantile(rates, 0.95)) if rates else None, max(used, default=None)
 
 
 def test_instants_have_all_that_ran_at_that_moment(measured: Measures) -> None:
@@ -80,7 +89,7 @@ def test_instants_have_all_that_ran_at_that_moment(measured: Measures) -> None:
             key: (nanocores(max(rates)), value)
             for key, life in LIVES.items()
             if (value := last(life, at)) is not None
-            and (rates := [r for series in life.cpu_series() if (r := raw.rate(series, at, STEP)) is not None])
+            and (rates := [r for series in life.cpu_series() if (r := raw.rate(series, at, RATE)) is not None])
         }
         rows_ = (
             (numbers[n], cpu, memory)
@@ -126,3 +135,10 @@ def test_what_the_metrics_api_did_not_tell_is_filled_in(measured: Measures) -> N
     usage = measured.tables["container_usage"]
     assert len(usage) == 6
     assert set(usage["measured_at"]) == {pd.Timestamp(week.AT)}
+
+
+def test_smaller_parts_change_no_figure(store: str, measured: Measures) -> None:
+    with proxy.standing(lambda _: None, store) as way:
+        found = measure(way.address, prometheus={"series_per_query": 10, "points_per_query": 11_000, "parallelism": 4})
+    assert all(found.tables[name].equals(frame) for name, frame in measured.tables.items() if name != "prometheus")
+    assert len(way.requests) > 60

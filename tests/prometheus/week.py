@@ -1,7 +1,7 @@
 """A made-up week in a store: two deployments restarted daily, a pair of replicas that doubles everything, one kill for memory.
 
 Beside the containers stand what must not count: pods' own cgroups, pause containers in both spellings, the kubelet's second account of the
-same containers, values of single cores, NaN. Samples are a minute apart and off every grid, so that no edge of a range falls on one.
+same containers, values of single cores, NaN. Samples are 100 s apart and off every grid, so that no edge of a range falls on one.
 """
 
 from __future__ import annotations
@@ -10,7 +10,10 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from typing import Any
+
+import pandas as pd
 
 from tests.builders import CORE, GIB, MIB, PodRows, node, pod, snapshot
 from tests.prometheus.server import Series
@@ -18,7 +21,7 @@ from tests.prometheus.server import Series
 AT = datetime(2026, 3, 8, 2, 1, tzinfo=UTC)
 """The moment of the snapshot: no multiple of a step, for there versions of Prometheus differ about the edge."""
 
-DAY, SCRAPE, OFFSET = 86_400, 60, 17
+DAY, SCRAPE, OFFSET = 86_400, 100, 17
 BEGIN = int(AT.timestamp()) - 7 * DAY
 REPLICAS = ("a", "b")
 
@@ -46,7 +49,7 @@ class Life:
 
     def incarnations(self) -> Iterator[tuple[str, range]]:
         edges = (self.begin, *self.restarts, self.end)
-        for number, (begin, end) in enumerate(zip(edges, edges[1:], strict=False)):
+        for number, (begin, end) in enumerate(pairwise(edges)):
             first = begin - begin % SCRAPE + OFFSET
             yield f"/kubepods/{self.pod}/{self.container}-{number}", range(first + (SCRAPE if first < begin else 0), end, SCRAPE)
 
@@ -170,6 +173,6 @@ def _listed(life: Life) -> PodRows:
     )
 
 
-def tables() -> dict[str, object]:
+def tables() -> dict[str, pd.DataFrame]:
     """Give the tables of that cluster."""
     return dict(snapshot(**cluster()).tables)  # type: ignore[arg-type]  # as cluster() says

@@ -102,7 +102,10 @@ class Client:
 
     def runtime(self) -> bytes:
         """Give what Prometheus tells of itself; others do not. Raises PrometheusError."""
-        return self._patience.call("ask Prometheus about itself", lambda: self._send("GET", "/api/v1/status/runtimeinfo", {}))
+        try:
+            return self._send("GET", "/api/v1/status/runtimeinfo", {})
+        except PassingError as error:  # not worth waiting for
+            raise PrometheusError(str(error)) from error
 
     def _ask(self, endpoint: str, parameters: Mapping[str, str]) -> Answer:
         given = {**parameters, "timeout": f"{self._settings.timeout_seconds:g}s", **self._settings.parameters}
@@ -161,6 +164,8 @@ class Client:
             except BaseException:
                 response.close()  # what is left of it is not wanted
                 raise
+            if response.length_remaining:
+                raise PassingError("the answer was cut off", oversize=True)
             response.release_conn()
         return response.status, _retry_after(response.headers), data
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from math import gcd
 
@@ -81,11 +81,17 @@ def _ask_restarted(client: Client, found: Figures, store: Store, at: datetime, r
     """Ask again for quantiles of memory that are not the largest of the incarnations' own, which a query over raw samples gives."""
     if store.scrape_seconds is None:
         return
+    at = step_end(at, store.scrape_seconds)
     for start in range(0, min(len(restarted), _MOST_RESTARTED), _PODS_A_QUERY):
         chosen = of_pods(restarted[start : start + _PODS_A_QUERY])
         for name, share in (("memory_p50", 0.5), ("memory_p95", 0.95)):
             text = store.dialect.memory_over_incarnations(quantile(share), store.scrape_seconds, chosen)
             found.take(name, [client.query(text, at)])
+
+
+def step_end(at: datetime, step: int) -> datetime:
+    """Give the end of the step of a grid that a moment is in: asked there, the grid has the newest sample too."""
+    return datetime.fromtimestamp(-(-at.timestamp() // step) * step, UTC)
 
 
 Text = Callable[[str], str]

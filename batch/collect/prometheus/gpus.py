@@ -13,6 +13,7 @@ import pandas as pd
 
 from batch.collect.prometheus.answers import Answer, Labels
 from batch.collect.prometheus.client import Client
+from batch.collect.prometheus.containers import step_end
 from batch.collect.prometheus.exporters import EXPORTERS, STYLES, Exporter, Metric, first_of
 from batch.collect.prometheus.probe import only_cluster
 from batch.collect.prometheus.promql import Dialect, quantile, select
@@ -89,7 +90,8 @@ class _Asking:
         rows: dict[Holding, _Row] = {}
         self._add(rows, "max", metric, partial(self._raw, metric, "max_over_time(", window), grows=True)
         blank = any(row.figures["max"] > metric.most * metric.scale for row in rows.values())
-        over, plain = self._filtered(step) if blank else self._raw, Metric(metric.name, 1.0)
+        over, grid = (self._filtered(step), step) if blank else (self._raw, 0)
+        plain = Metric(metric.name, 1.0)
         for name, function, seconds in (
             ("max", "max_over_time(", window),
             ("mean", "avg_over_time(", window),
@@ -98,8 +100,8 @@ class _Asking:
         ):
             if name != "max" or blank:
                 self._forget(rows, name)
-                self._add(rows, name, metric, partial(over, metric, function, seconds))
-        self._add(rows, "count", plain, partial(over, metric, "count_over_time(", window))
+                self._add(rows, name, metric, partial(over, metric, function, seconds), grid=grid)
+        self._add(rows, "count", plain, partial(over, metric, "count_over_time(", window), grid=grid)
         self._add_moments(rows, metric, step)
         for row in rows.values():
             row.metric, row.step = metric.name, step
@@ -110,7 +112,7 @@ class _Asking:
         limit = self._idle / metric.scale
 
         def on_grid(text: str, shard: str) -> str:
-            return f"{self._by()} ({text.format(sample=self._sample(metric, step, shard))}[{self._dialect.window}s:{step}s]))"
+            return f"{self._by()} ({text.format(sample=self._sample(metric, step, shard))}[{self._dialect.window - 1}s:{step}s]))"
 
         for name, text in (
             ("idle_count", f"count_over_time(({{sample}} <= {limit:.12g})"),
@@ -118,10 +120,13 @@ class _Asking:
             ("last_at", "max_over_time(timestamp({sample})"),
             ("last_active_at", f"max_over_time(timestamp({{sample}} > {limit:.12g} <= {metric.most:.12g})"),
         ):
-            self._add(rows, name, Metric(metric.name, 1.0), partial(on_grid, text))
+            self._add(rows, name, Metric(metric.name, 1.0), partial(on_grid, text), grid=step)
 
     def _sample(self, metric: Metric, step: int, shard: str) -> str:
-        """Give the sample of this step of the grid, nothing where there is none: what came before would be counted twice."""
+        """Give the sample of this step of the grid, nothing where there is none: what came before would be counted twice.
+
+        Ranges over it are a second shorter, for versions of Prometheus differ about a step on the edge.
+        """
         return f"last_over_time({select(metric.name, self._dialect.matchers, shard)}[{step * 1000 - 1}ms])"
 
     def _raw(self, metric: Metric, function: str, seconds: int, shard: str) -> str:
@@ -130,7 +135,7 @@ class _Asking:
     def _filtered(self, step: int) -> Callable[[Metric, str, int, str], str]:
         """Leave out values that mean "no value", which takes a subquery; used only where there are some."""
         return lambda metric, function, seconds, shard: (
-            f"{self._by()} ({function}({self._sample(metric, step, shard)} <= {metric.most:.12g})[{seconds}s:{step}s]))"
+            f"{self._by()} ({function}({self._sample(metric, step, shard)} <= {metric.most:.12g})[{seconds - 1}s:{step}s]))"
         )
 
     def _by(self) -> str:
@@ -150,9 +155,15 @@ class _Asking:
         for row in rows.values():
             row.figures.pop(name, None)
 
-    def _add(self, rows: dict[Holding, _Row], name: str, metric: Metric, text: Callable[[str], str], *, grows: bool = False) -> None:
-        """Ask for one figure of every holding; of several series of one the largest. Only activity makes rows (`grows`)."""
-        answers = list(self._parts.ask(lambda shard: self._client.query(text(shard), self._at)))
+    def _add(
+        self, rows: dict[Holding, _Row], name: str, metric: Metric, text: Callable[[str], str], *, grid: int = 0, grows: bool = False
+    ) -> None:
+        """Ask for one figure of every holding; of several series of one the largest. Only activity makes rows (`grows`).
+
+        On a grid of so many seconds it is asked at the end of the step that the moment is in: the newest sample is in that step.
+        """
+        at = step_end(self._at, grid) if grid else self._at
+        answers = list(self._parts.ask(lambda shard: self._client.query(text(shard), at)))
         self._note_exporters(answers)
         for labels, value in (pair for answer in answers for pair in answer.values()):
             key = self._key(labels)

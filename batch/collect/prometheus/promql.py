@@ -74,7 +74,7 @@ class Dialect:
         That takes a subquery, as fine as the samples are: each step sees the sample of its own, so that none counts twice.
         """
         sample = f"max by ({CONTAINER}) (last_over_time({self.memory(shard)}[{scrape * 1000 - 1}ms]))"
-        return f"{function}{sample}[{self.window}s:{scrape}s])"
+        return f"{function}{sample}[{self.window - 1}s:{scrape}s])"
 
     def memory_now(self, shard: str) -> str:
         """Give the working set of each container at one moment, once."""

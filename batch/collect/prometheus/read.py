@@ -121,8 +121,15 @@ class _Reading:
         _refuse_strangers(tables, self.at)
         self.tables |= tables
         self.unread.discard(CONTAINERS)
-        if "podmetrics" in self.lacking:
+        if self._lacks("podmetrics", "container_usage"):
             self.tables["container_usage"] = newest_usage(tables, store.dialect, self.at)
+
+    def _lacks(self, source: str, table: str) -> bool:
+        """Tell whether the metrics API told nothing that still counts at the moment of the snapshot."""
+        if source in self.lacking or table not in self.given:
+            return True
+        oldest = pd.Timestamp(self.at) - pd.Timedelta(seconds=self.settings.usage.max_age_seconds)
+        return not (self.given[table]["measured_at"] >= oldest).any()
 
     def _restarted(self) -> list[Pod]:
         """Give the pods of which a container ended, and began again, in the window."""
@@ -137,7 +144,7 @@ class _Reading:
             return
         self.tables["node_windows"] = nodes.windows(client, store.dialect, self.at, names)
         self.unread.discard(NODES)
-        if "nodemetrics" in self.lacking:
+        if self._lacks("nodemetrics", "node_usage"):
             self.tables["node_usage"] = nodes.newest(client, store.dialect, self.at, names)
 
     def _read_gpus(self, client: Client, store: Store | None) -> None:

@@ -143,8 +143,8 @@ def _plan_row(plan: NodePlan) -> Row:
 def _pods_table(profile: ProfilePlan) -> Table:
     frame = profile.pods
     several = len(frame["namespace"].unique()) > 1
-    largest = frame["usage_memory_bytes"].max() if len(frame) else None
-    most = None if largest is None or largest != largest else int(largest)  # noqa: PLR0124  NA is not equal to itself
+    known = frame["usage_memory_bytes"].dropna()
+    most = int(known.max()) if len(known) else None
     rows = PROFILE_PODS.to_arrow(frame.head(MOST_ROWS)).to_pylist()
     return Table(
         what="pods",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from batch.findings import Message, message
 from batch.report.model import Column, Row, Table
-from batch.report.sections.basis import over_window
+from batch.report.sections.basis import joined, over_window
 from batch.report.sections.material import plural
 from batch.snapshot.window import Window
 
@@ -48,8 +48,14 @@ def _facts(window: Window) -> Iterator[tuple[str, Message]]:
         "Together",
         message("{count:count} instants, {apart:seconds} apart", count=window.instant_count, apart=window.instant_seconds),
     )
-    cost = f"{{requests:count}} {plural(window.request_count, 'request')}, {{size:bytes}}, {{elapsed:seconds}}"
-    yield "Cost", message(cost, requests=window.request_count, size=window.received_bytes, elapsed=window.elapsed_seconds)
+    cost = message(
+        f"{{requests:count}} {plural(window.request_count, 'request')}, {{size:bytes}}",
+        requests=window.request_count,
+        size=window.received_bytes,
+    )
+    if window.elapsed_seconds:
+        cost = joined(cost, message("{elapsed:seconds}", elapsed=window.elapsed_seconds), between=", ")
+    yield "Cost", cost
     if window.dropped_count:
         yield "Left out", message("{count:count} values that are no numbers (NaN or infinite)", count=window.dropped_count)
 

@@ -8,7 +8,7 @@ from batch.findings import Finding, Message, Severity, message
 from batch.gpu.model import GpuResource
 from batch.plan.model import Totals
 from batch.report.model import Bar, Section, Tile
-from batch.report.sections.basis import joined, over_window
+from batch.report.sections.basis import joined
 from batch.report.sections.material import Material, plural, ratio
 
 SLUG = "summary"
@@ -98,7 +98,9 @@ def _coverage(material: Material) -> Message:
     """Say how far the measurements reach, for the foot of every page."""
     totals = material.plan.totals
     measured = message("{measured:count} of {pods:count} pods measured", measured=totals.measured_pod_count, pods=totals.bound_pod_count)
-    return joined(measured, over_window(material.plan.window), between="; ") if material.plan.window else measured
+    if material.plan.window is None:
+        return measured
+    return joined(measured, message("{window:seconds}, Prometheus", window=material.plan.window.window_seconds), between="; ")
 
 
 def _unknown(material: Material) -> Iterator[Message]:
