@@ -77,7 +77,7 @@ def standing(fault: Fault, target: str | None = None) -> Iterator[Proxy]:
             with contextlib.suppress(OSError):
                 for start in range(0, len(reply.body) - reply.shorter_by, size):
                     reply.pause()
-                    self.wfile.write(reply.body[start : start + size])
+                    self.wfile.write(reply.body[: len(reply.body) - reply.shorter_by][start : start + size])
                     self.wfile.flush()
             self.close_connection = bool(reply.shorter_by)
 
