@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby
 from typing import Literal
 
@@ -19,6 +20,8 @@ from batch.deliver.storage import StorageError, locate, open_store, without_keys
 from batch.errors import BatchError, CollectError, DeliverError, RenderError, SettingsError
 from batch.pipeline import World, chosen_outputs, cluster_name, take_snapshot
 from batch.plan import price_list
+from batch.plan.flavors import check_names, compared_flavors
+from batch.plan.profiles import given_profiles
 from batch.report.pdf import make_pdf
 from batch.settings import Settings
 
@@ -35,6 +38,8 @@ _SMALL_PAGE = "<html lang=en><title>Preflight</title><p>Aa"
 
 _STRONGEST_FIRST = (SettingsError.exit_code, CollectError.exit_code, DeliverError.exit_code, RenderError.exit_code)
 """In the order in which a run meets them; a PDF that cannot be made comes last, for the other files are delivered first."""
+
+_LEFT_OUT = " The namespace is left out."
 
 State = Literal["ok", "missing", "not configured"]
 
@@ -60,6 +65,7 @@ def check(settings: Settings, world: World) -> tuple[Line, ...]:
     return (
         Line("ok", "settings", "read, every name known and every value of its type"),
         *_prices(settings),
+        *_profiles(settings),
         *_source(settings, world),
         *_pdf(settings, world),
         *_outputs(settings, world),
@@ -83,6 +89,29 @@ def _prices(settings: Settings) -> Iterator[Line]:
     if prices.by_flavor:
         oldest = min(price.day for price in prices.by_flavor.values())
         yield Line("ok", "prices", f"of {len(prices.by_flavor)} flavors, in {prices.currency}, the oldest of {oldest:%Y-%m-%d}")
+
+
+def _profiles(settings: Settings) -> Iterator[Line]:
+    """Read the profiles and their selectors as a run does; without any nothing is said."""
+    try:
+        given = given_profiles(settings.plan)
+    except SettingsError as error:
+        yield Line("missing", "plan.profiles", f"could not {error.attempted}: {error.why}", error.remedy, error.exit_code)
+        return
+    if given:
+        yield Line("ok", "plan.profiles", ", ".join(profile.name for profile in given))
+
+
+def _flavors(settings: Settings, find: Callable[[], object]) -> Iterator[Line]:
+    """Find the flavors that are to be compared, where some are named; `find` raises SettingsError for one that is nowhere."""
+    if not settings.plan.flavor_names:
+        return
+    try:
+        find()
+    except SettingsError as error:
+        yield Line("missing", "plan.flavor_names", f"could not {error.attempted}: {error.why}", error.remedy, error.exit_code)
+    else:
+        yield Line("ok", "plan.flavor_names", ", ".join(settings.plan.flavor_names))
 
 
 def _source(settings: Settings, world: World) -> Iterator[Line]:
@@ -117,6 +146,7 @@ def _stored(settings: Settings, world: World) -> Iterator[Line]:
     snapshot = take_snapshot(settings, world)
     taken = f"cluster {snapshot.cluster}, Kubernetes {snapshot.kubernetes_version or 'of unknown version'}, {snapshot.taken_at:%Y-%m-%d %H:%M} UTC"
     yield Line("ok", f"source {without_keys(settings.source)}", taken)
+    yield from _flavors(settings, partial(compared_flavors, snapshot, settings.plan))
     for gap in snapshot.gaps:
         yield Line("missing", gap.source, f"{gap.reason}. {gap.effect}")
 
@@ -148,17 +178,26 @@ def _cluster(settings: Settings, world: World, cluster: Cluster) -> Iterator[Lin
     way = f"context {cluster.context_name()}" if cluster.context_name() else "service account of this pod"
     yield Line("ok", "cluster", f"Kubernetes {cluster.kubernetes_version() or 'of unknown version'}, {way}")
     yield from clock
+    yield from _flavors(settings, partial(check_names, settings.plan, cluster.has_nodes_of))
     for kind in FILE_NAMES:
-        for namespace in (settings.cluster.namespaces if kind.namespaced else ()) or (None,):
-            required = kind is PODS or (kind is NODES and not settings.cluster.namespaces)
-            effect = "" if required else EFFECTS[kind]
-            yield _right(cluster, "list", kind, namespace, effect, CollectError.exit_code if required else 0)
+        yield from _rights(cluster, kind, settings.cluster.namespaces)
     if settings.run.job_name and settings.run.namespace:
         effect = "The report of a second try after midnight is filed under the new day."
         yield _right(cluster, "get", JOBS, settings.run.namespace, effect, 0)
     beside_core = sorted((kind for kind in FILE_NAMES if kind.group), key=lambda kind: kind.api)
     for _, kinds in groupby(beside_core, key=lambda kind: kind.api):
         yield _api(cluster, list(kinds))
+
+
+def _rights(cluster: Cluster, kind: Kind, namespaces: Sequence[str]) -> Iterator[Line]:
+    """Ask for the right to list a kind, in each namespace where some are named; of a required kind one of them will do."""
+    required = kind is PODS or (kind is NODES and not namespaces)
+    effect = "" if required else EFFECTS[kind]
+    code = CollectError.exit_code if required else 0
+    lines = [_right(cluster, "list", kind, namespace, effect, code) for namespace in (namespaces if kind.namespaced else ()) or (None,)]
+    one_will_do = any(line.state == "ok" for line in lines)
+    for line in lines:
+        yield replace(line, exit_code=0, why=f"{line.why}{_LEFT_OUT}") if line.state != "ok" and one_will_do else line
 
 
 def _clock(settings: Settings, world: World, cluster: Cluster) -> Iterator[Line]:

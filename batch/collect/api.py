@@ -7,13 +7,15 @@ import time
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from http import HTTPStatus
+from typing import Any
 from urllib.parse import quote
 
 import msgspec
 
 from batch.collect.login import find_login
+from batch.collect.nodes import INSTANCE_TYPE_LABELS
 from batch.collect.retry import PassingError, Patience
-from batch.collect.source import Kind, ListExpired, SourceError
+from batch.collect.source import NODES, Kind, ListExpired, PartlyForbidden, SourceError, at_any_time
 from batch.collect.times import read_instant
 from batch.collect.transport import RefusedError, Transport
 from batch.deadline import Deadline
@@ -33,6 +35,8 @@ _METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=
 _ITEMS, _END_OF_LIST = b'"items":[', b"]}"
 _LONGEST_HEAD, _TAIL = 16_384, 16
 """Where the items of a page begin at the latest, and how far from its end it ends: bytes. What is written otherwise is read in full."""
+
+_LOOP_REMEDY = "It is a fault of the server, or of a cache in front of it; raise api.page_size until one page is enough."
 
 _UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError)
 
@@ -66,6 +70,10 @@ class _Resource(msgspec.Struct):
 
 class _ResourceList(msgspec.Struct):
     resources: list[_Resource]
+
+
+class _Items(msgspec.Struct):
+    items: list[msgspec.Raw] | None
 
 
 class _ReviewStatus(msgspec.Struct):
@@ -160,7 +168,7 @@ class Cluster:
             "spec": {"resourceAttributes": attributes},
         }
         try:
-            answer = self._ask("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", review)
+            answer = self._ask("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", body=review)
             return msgspec.json.decode(answer, type=_Review).status.allowed
         except (PassingError, RefusedError) as error:
             raise _explain(error, kind, "API server") from error
@@ -182,20 +190,42 @@ class Cluster:
             raise SourceError(kind, f"what {kind.api} answers is no list of resources: {error}") from error
         return frozenset(resource.name for resource in answer.resources)
 
-    def pages(self, kind: Kind) -> Iterator[bytes]:
+    def has_nodes_of(self, instance_type: str) -> bool | None:
+        """Ask for one node of that instance type; None when it cannot be found out."""
+        try:
+            return any(self._has_node_with(f"{label}={instance_type}") for label in INSTANCE_TYPE_LABELS)
+        except (PassingError, RefusedError, *_UNREADABLE):
+            return None
+
+    def _has_node_with(self, selector: str) -> bool:
+        answer = self._ask("GET", NODES.path(), query={"labelSelector": selector, "limit": 1}, accept=_METADATA_ONLY)
+        return bool(msgspec.json.decode(answer, type=_Items).items)
+
+    def pages(self, kind: Kind, before_page: Callable[[], None] = at_any_time) -> Iterator[bytes]:
         """Yield the pages of the list, of each namespace in turn when the settings name some. Raises SourceError, also in the middle."""
         optional = kind.group == _METRICS_GROUP
         patience = self._patience(min(self._settings.api.retry_seconds, _SHORT_RETRY_SECONDS if optional else float("inf")))
         namespaces = self._settings.cluster.namespaces if kind.namespaced else ()
+        refused: dict[str, SourceError] = {}
         for namespace in namespaces or (None,):
-            yield from self._list(kind, namespace, patience)
+            try:
+                yield from self._list(kind, namespace, patience, before_page)
+            except SourceError as error:
+                if namespace is None or not error.forbidden:
+                    raise
+                refused[namespace] = error
+        if refused:
+            first = next(iter(refused.values()))
+            raise first if len(refused) == len(set(namespaces)) else PartlyForbidden(kind, list(refused), first)
 
-    def _list(self, kind: Kind, namespace: str | None, patience: Patience) -> Iterator[bytes]:
+    def _list(self, kind: Kind, namespace: str | None, patience: Patience, before_page: Callable[[], None]) -> Iterator[bytes]:
         """Page through one list. Only `continue` says whether there is more: a page may be short or empty, and counts may be missing."""
         query: dict[str, str | int] = {"limit": self._settings.api.page_size}
         path = kind.path(quote(namespace, safe="") if namespace else None)
         accept = _METADATA_ONLY if kind.metadata_only else "application/json"
+        seen: set[str] = set()
         while True:
+            before_page()
             try:
                 page, token = patience.call(f"GET {path}", lambda: self._page(path, query, accept))
             except (PassingError, RefusedError) as error:
@@ -203,6 +233,9 @@ class Cluster:
             yield page
             if not token:
                 return
+            if token in seen:
+                raise SourceError(kind, f"{path} gave the same continue token twice: the list would never end", _LOOP_REMEDY)
+            seen.add(token)
             query["continue"] = token
 
     def _page(self, path: str, query: dict[str, str | int], accept: str) -> tuple[bytes, str | None]:
@@ -215,10 +248,10 @@ class Cluster:
                 query["limit"] = max(1, int(query["limit"]) // 2)
             raise
 
-    def _ask(self, method: str, path: str, body: object = None) -> bytes:
-        """Ask one small question, repeating it for a short while."""
+    def _ask(self, method: str, path: str, **question: Any) -> bytes:
+        """Ask one small question, repeating it for a short while. `question` is as in Transport.send."""
         patience = self._patience(min(self._settings.api.retry_seconds, _SHORT_RETRY_SECONDS))
-        return patience.call(f"{method} {path}", lambda: self._transport.send(method, path, self._timeout_seconds(), body=body))
+        return patience.call(f"{method} {path}", lambda: self._transport.send(method, path, self._timeout_seconds(), **question))
 
     def _patience(self, budget_seconds: float) -> Patience:
         return Patience(budget_seconds, self._deadline, self._sleep, self._chance)
@@ -262,7 +295,7 @@ def _explain_list(error: PassingError | RefusedError, kind: Kind, namespace: str
             kind,
             f'no right to list {kind.name} of API group "{kind.group}" {scope} (403): {error}',
             rule_to_add(kind, namespace),
-            forbidden=True,
+            forbidden=not in_the_middle,
         )
     if status == HTTPStatus.NOT_FOUND:
         return _absent(kind, kind.path())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from batch.deliver import manifest
 from batch.report.model import Artifact, Report
@@ -39,6 +39,11 @@ def cluster_path(cluster: str) -> str:
     return f"{CLUSTERS}{encode(cluster)}/"
 
 
+def history_path(cluster: str) -> str:
+    """Key under which a cluster's nights are remembered."""
+    return f"{cluster_path(cluster)}history/"
+
+
 def run_path(report: Report) -> str:
     """Key under which everything of a run is."""
     return f"{cluster_path(report.cluster)}date={encode(report.run.date)}/run={encode(report.run.id)}/"
@@ -50,11 +55,18 @@ def latest_keys(cluster: str) -> tuple[str, str]:
 
 
 def run_files(report: Report) -> Iterator[Artifact]:
-    """Yield every file of a run, named by its key, in writing order: manifest.json last, for it makes the run visible."""
+    """Yield every file of a run, named by its key, in writing order: manifest.json last, for it makes the run visible.
+
+    What it leaves to the history comes before that, so that a run that is listed is also remembered. An artifact's name that is
+    percent-encoded stays as it is, since the report links to it.
+    """
     path = run_path(report)
-    paths = {artifact.name: "/".join(map(encode, artifact.name.split("/"))) for artifact in report.artifacts}
+    paths = {artifact.name: "/".join(encode(unquote(part)) for part in artifact.name.split("/")) for artifact in report.artifacts}
     for artifact in report.artifacts:
         yield Artifact(path + paths[artifact.name], artifact.media_type, artifact.data)
+    for artifact in report.history:
+        name = "/".join(map(encode, artifact.name.split("/")))
+        yield Artifact(f"{history_path(report.cluster)}date={encode(report.run.date)}/{name}", artifact.media_type, artifact.data)
     yield Artifact(path + manifest.NAME, "application/json", manifest.encode(report, paths))
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TypedDict
+from dataclasses import dataclass
 
 import pandas as pd
 
 from batch.errors import SettingsError
-from batch.plan import jupyterhub
+from batch.plan import jupyterhub, selectors
+from batch.plan.coverage import lacking
+from batch.plan.demand import DAEMONSET
 from batch.plan.fits import Needs, flavor_fits, mean_request
 from batch.plan.instants import PodInstants, at_once, pooled
 from batch.plan.measured import is_measured
@@ -21,9 +23,11 @@ from batch.plan.outliers import outliers
 from batch.plan.prices import Prices
 from batch.plan.recommend import candidates, recommend
 from batch.plan.risks import Risks
-from batch.plan.sizes import NodeSize
+from batch.plan.sizes import NodeSize, node_sizes
+from batch.plan.suits import suits
 from batch.plan.usage import distribution
 from batch.settings import PlanSettings, ProfileSettings
+from batch.snapshot import views
 from batch.snapshot.model import Snapshot
 from batch.snapshot.views import TEXT
 
@@ -38,44 +42,55 @@ _DEFAULT_REASON = "the default: the kubelet's default limit is 110 and system po
 _NANO = 10**9
 
 
-class _Suited(TypedDict):
-    """What decides which flavors the pods of a profile can run on."""
+@dataclass(frozen=True)
+class Choice:
+    """What the pods of any profile may be put on: flavors, what a node of each has for pods and offers beside, and what it costs.
 
-    architectures: frozenset[str]
-    with_gpus: bool
+    `nodes` are those of the cluster (NODE_CAPACITY).
+    """
+
+    nodes: pd.DataFrame
+    flavors: Sequence[Flavor]
+    sizes: Mapping[str, NodeSize]
+    offers: Mapping[str, Mapping[str, int]]
+    prices: Prices
 
 
 def profiles(snapshot: Snapshot, nodes: pd.DataFrame, pods: pd.DataFrame, settings: PlanSettings) -> tuple[Profile, ...]:
     """Give all Running pods, JupyterHub's user pods when there are any, and the profiles of the settings, in this order.
 
-    A profile of the settings takes the place of a found one of its name. Raises SettingsError when two of them share a name.
+    A profile of the settings takes the place of a found one of its name. Raises SettingsError as given_profiles does.
     """
-    found = [_all_pods(nodes)]
+    found = [_all_pods(nodes, partial=snapshot.namespaces is not None)]
     if is_hub_user(snapshot, pods).any():
         selector = "=".join(jupyterhub.USER_LABEL)
         found.append(Profile(JUPYTERHUB, "JupyterHub user pods", None, selector, _DEFAULT_PODS_PER_NODE, _DEFAULT_REASON))
-    given = [_of_settings(profile) for profile in settings.profiles]
-    if twice := [name for name, count in Counter(profile.name for profile in given).items() if count > 1]:
+    return tuple({profile.name: profile for profile in (*found, *given_profiles(settings))}.values())
+
+
+def given_profiles(settings: PlanSettings) -> tuple[Profile, ...]:
+    """Give the profiles of the settings. Raises SettingsError when two share a name, or a selector cannot be read."""
+    if twice := [name for name, count in Counter(profile.name for profile in settings.profiles).items() if count > 1]:
         raise SettingsError(
             "profile-twice",
             attempted=f"plan for the profile {twice[0]!r}",
             why="plan.profiles has it twice, and its name is a section and a file",
             remedy="Give each profile its own name.",
         )
-    return tuple({profile.name: profile for profile in (*found, *given)}.values())
+    for profile in settings.profiles:
+        selectors.parse(profile.selector, profile.name)
+    return tuple(_of_settings(profile) for profile in settings.profiles)
 
 
 def plan(
     profile: Profile,
     snapshot: Snapshot,
     pods: pd.DataFrame,
-    flavors: Sequence[Flavor],
-    sizes: Mapping[str, NodeSize],
+    choice: Choice,
     settings: PlanSettings,
-    prices: Prices,
     instants: PodInstants | None = None,
 ) -> ProfilePlan:
-    """Plan for one profile. `pods` are all pods with their usage (measured.with_usage), `sizes` what nodes of each flavor have for pods.
+    """Plan for one profile. `pods` are all pods with their usage (measured.with_usage).
 
     With `instants` usage is that of pods times instants, as far as they have it of this profile.
     """
@@ -96,17 +111,11 @@ def plan(
         pods_per_node=profile.pods_per_node,
         pod_count=len(members),
     )
+    sizes, most = _sizes_beside(members, snapshot, pods, choice), settings.overrun_probability_max
     risks = Risks(sizes, cpu, memory, together)
-    fits = flavor_fits(flavors, sizes, needs, risks, chance=settings.overrun_probability_max, prices=prices)
-    suited: _Suited = {"architectures": _architectures(snapshot, members), "with_gpus": _mostly_on_gpu_nodes(snapshot, members, flavors)}
-    recommended, refusal = recommend(
-        fits,
-        pods_per_node=profile.pods_per_node,
-        measured_pod_count=measured_count,
-        most=settings.overrun_probability_max,
-        prices=prices,
-        **suited,
-    )
+    fits = flavor_fits(choice.flavors, sizes, needs, risks, chance=most, prices=choice.prices)
+    suited = suits(snapshot, members, choice.offers, profile.pods_per_node)
+    recommended, refusal = recommend(fits, suited, lacking=lacking(measured_count, len(members), settings), most=most, prices=choice.prices)
     return ProfilePlan(
         name=profile.name,
         title=profile.title,
@@ -125,16 +134,17 @@ def plan(
         flavors=fits,
         recommended=recommended,
         refusal=refusal,
-        odds=odds(candidates(fits, **suited), risks, recommended.flavor if recommended else None, profile.pods_per_node),
+        odds=odds(candidates(fits, suited), risks, recommended.flavor if recommended else None, profile.pods_per_node),
         at_once=at_once(together) if together else None,
         unplaced_pod_count=unplaced_count,
     )
 
 
-def _all_pods(nodes: pd.DataFrame) -> Profile:
-    counts = nodes.loc[~nodes["virtual"], "pod_count"]
+def _all_pods(nodes: pd.DataFrame, *, partial: bool) -> Profile:
+    counts = nodes.loc[~nodes["virtual"], "pod_count"].dropna()
     if counts.empty:
-        return Profile(ALL_PODS, "All running pods", None, "", _DEFAULT_PODS_PER_NODE, f"{_DEFAULT_REASON}; no node is known")
+        why = "only some namespaces were read" if partial else "no node is known"
+        return Profile(ALL_PODS, "All running pods", None, "", _DEFAULT_PODS_PER_NODE, f"{_DEFAULT_REASON}; {why}")
     median = max(1, math.ceil(float(counts.median())))
     return Profile(ALL_PODS, "All running pods", None, "", median, "the median number of bound pods on a node, rounded up")
 
@@ -142,6 +152,14 @@ def _all_pods(nodes: pd.DataFrame) -> Profile:
 def _of_settings(given: ProfileSettings) -> Profile:
     reason = "the setting plan.profiles" if "pods_per_node" in given.model_fields_set else _DEFAULT_REASON
     return Profile(given.name, given.name, given.namespace, given.selector, given.pods_per_node, reason)
+
+
+def _sizes_beside(members: pd.DataFrame, snapshot: Snapshot, pods: pd.DataFrame, choice: Choice) -> Mapping[str, NodeSize]:
+    """Give what nodes have for these pods. DaemonSet pods among them are drawn as they are, so a node keeps no room for them beside that."""
+    if not (members["workload_kind"] == DAEMONSET).any():
+        return choice.sizes
+    others = views.bound_pods(snapshot).index.difference(members.index)
+    return node_sizes(snapshot, choice.nodes, pods.loc[others], choice.flavors)
 
 
 def _profile_pods(snapshot: Snapshot, members: pd.DataFrame) -> pd.DataFrame:
@@ -156,18 +174,6 @@ def _profile_pods(snapshot: Snapshot, members: pd.DataFrame) -> pd.DataFrame:
     frame = frame[[column.name for column in PROFILE_PODS.columns]].reset_index(drop=True)
     PROFILE_PODS.check(frame)
     return frame
-
-
-def _architectures(snapshot: Snapshot, members: pd.DataFrame) -> frozenset[str]:
-    nodes = snapshot.table("nodes")
-    return frozenset(nodes.loc[nodes["node"].isin(members["node"]), "architecture"].dropna().unique())
-
-
-def _mostly_on_gpu_nodes(snapshot: Snapshot, members: pd.DataFrame, flavors: Sequence[Flavor]) -> bool:
-    with_gpus = [flavor.name for flavor in flavors if flavor.gpu_count]
-    nodes = snapshot.table("nodes")
-    on_gpu_nodes = members["node"].isin(nodes.loc[nodes["instance_type"].isin(with_gpus), "node"])
-    return bool(on_gpu_nodes.sum() * 2 > len(members))
 
 
 def _node_plan(quantile: float | None, memory: float | None, cpu: float | None, pods_per_node: int) -> NodePlan | None:

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from batch.plan.demand import DAEMONSET
 from batch.plan.flavors import PROVIDERS
 from batch.plan.model import FORMULA, NODES, Flavor
+from batch.plan.node_kinds import ARCHITECTURE, INSTANCE_TYPE, LINUX, SYSTEM
 from batch.plan.reservations import Machine, allocatable, minor_version
 from batch.plan.scheduling import Places, Rules, accepted, rules
 from batch.snapshot.model import Snapshot
@@ -18,15 +20,9 @@ DEFAULT_POD_LIMITS = {"google": 110}
 """Pods a node takes where the provider has one default for all machines (GKE documentation, Configure maximum Pods per node, August 2026).
 EKS's depend on the machine and are in the catalogue; AKS's depend on the network plugin, 250, 110 or 30."""
 
-_DAEMONSET = "DaemonSet"
 _SIZES = ["allocatable_cpu_nanocores", "allocatable_memory_bytes", "allocatable_pod_count"]
 _USES = {"usage_cpu_nanocores": "requests_cpu_nanocores", "usage_memory_bytes": "requests_memory_bytes"}
 _COUNT = "pod_count"
-
-_MACHINE_LABELS = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
-_ARCHITECTURE_LABELS = ("kubernetes.io/arch", "beta.kubernetes.io/arch")
-_SYSTEM_LABELS = ("kubernetes.io/os", "beta.kubernetes.io/os")
-"""What every node has; a DaemonSet that asks for any other label is not taken to run on a node that is not there yet."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +37,9 @@ class Daemons:
     memory_bytes: int | None
     requests_cpu_nanocores: int | None
     requests_memory_bytes: int | None
+
+
+_UNKNOWN = Daemons(None, None, None, None, None)
 
 
 @dataclass(frozen=True)
@@ -75,20 +74,21 @@ def node_sizes(snapshot: Snapshot, nodes: pd.DataFrame, bound: pd.DataFrame, fla
     """Give the size of each flavor. `nodes` has NODE_CAPACITY, `bound` are the bound pods with their usage.
 
     On a flavor that the cluster has no node of run the DaemonSets whose rules accept a node without labels of its own and without taints;
-    they take there what they take on the fullest of the cluster's nodes.
+    they take there what they take on the fullest of the cluster's nodes. What they take is unknown when only some namespaces were read.
     """
     listed = list(flavors)
     physical = nodes.loc[~nodes["virtual"]].set_index("node")
-    own = bound.loc[bound["workload_kind"] == _DAEMONSET]
+    own = bound.loc[bound["workload_kind"] == DAEMONSET]
     limits = _pod_limits(snapshot, physical, listed)
-    elsewhere = _Elsewhere(rules(snapshot), own, physical)
+    everything_read = snapshot.namespaces is None
+    elsewhere = _Elsewhere(rules(snapshot), own, physical if everything_read else physical.head(0))
     on_nodes = _per_node(own, physical.index)
     version = minor_version(snapshot.kubernetes_version)
     sizes = {}
     for flavor in listed:
         same = physical["instance_type"].eq(flavor.name).fillna(value=False)
         if same.any():
-            reported = _of_nodes(physical.loc[same], _largest(on_nodes.loc[same]))
+            reported = _of_nodes(physical.loc[same], _largest(on_nodes.loc[same]) if everything_read else _UNKNOWN)
             sizes[flavor.name] = (
                 reported if reported.source else _worked_out(flavor, reported.pod_limit, reported.daemons, version, int(same.sum()))
             )
@@ -126,7 +126,7 @@ class _Elsewhere:
 
     def daemons(self, flavor: Flavor) -> Daemons:
         if self._physical.empty:
-            return Daemons(None, None, None, None, None)
+            return _UNKNOWN
         running = tuple(number for number, runs in zip(self._numbers, accepted(self._rule_sets, _plain(flavor))[:, 0], strict=True) if runs)
         if running not in self._found:
             there = self._own.loc[self._own["scheduling_set"].isin(running)]
@@ -135,8 +135,11 @@ class _Elsewhere:
 
 
 def _plain(flavor: Flavor) -> Places:
-    """Describe a new node of the flavor: it has the labels of every node, and no taint."""
-    texts = {_MACHINE_LABELS: flavor.name, _ARCHITECTURE_LABELS: flavor.architecture, _SYSTEM_LABELS: "linux"}
+    """Describe a new node of the flavor: it has the labels that every node has, and no taint.
+
+    A DaemonSet that asks for any other label is not taken to run on a node that is not there yet.
+    """
+    texts = {INSTANCE_TYPE: flavor.name, ARCHITECTURE: flavor.architecture, SYSTEM: LINUX}
     labels = {label: np.array([text or None], dtype=object) for names, text in texts.items() for label in names}
     return Places(1, labels, (), np.zeros((1, 0), dtype=np.bool_))
 

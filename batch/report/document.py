@@ -17,9 +17,10 @@ from batch.report.document_profiles import base_units, profile_document
 from batch.report.document_prometheus import prometheus_document, prometheus_gaps
 from batch.report.document_rightsizing import rightsizing_document
 from batch.report.format import render_message
-from batch.report.model import Artifact, Run
+from batch.report.model import Artifact, Report, Run
 from batch.snapshot.model import Gap, Snapshot
 from batch.snapshot.requests_rule import rule_of
+from batch.snapshot.views import Sampling
 
 FORMAT_VERSION = 1
 """Version of report.json; its schema is reports/schema/report-v1.schema.json. Raised when a key is renamed or redefined."""
@@ -41,6 +42,19 @@ NOT_BUILT = tuple(
 _JOB_COUNTS = ("job_count", "active_job_count", "without_deadline_count", "past_deadline_count", "deadline_exceeded_count")
 
 
+def stopped(report: Report) -> Report:
+    """Give the report of a run that was stopped before every output had it: the same, but its run is not complete."""
+
+    def marked(file: Artifact) -> Artifact:
+        if file.name != "report.json":
+            return file
+        document = json.loads(file.data)
+        return dataclasses.replace(file, data=encode({**document, "run": {**document["run"], "complete": False}}))
+
+    run = dataclasses.replace(report.run, complete=False)
+    return dataclasses.replace(report, run=run, artifacts=tuple(map(marked, report.artifacts)))
+
+
 def not_assessed(plan: CapacityPlan, gaps: tuple[Gap, ...]) -> tuple[Gap, ...]:
     """Give what was not even asked for: what the settings leave out, and what this version does not have. `gaps` are of what was asked."""
     return (*price_gaps(plan.prices), *prometheus_gaps(plan.window, gaps), *NOT_BUILT)
@@ -54,10 +68,12 @@ def report_document(
     findings: tuple[Finding, ...],
     gaps: tuple[Gap, ...],
     artifacts: tuple[Artifact, ...],
+    sampling: Sampling,
 ) -> dict[str, Any]:
     """Put report.json together: cores and ratios as floats, bytes and counts as integers, None for what is not known.
 
-    `gaps` are completed with what was not assessed; `artifacts` are all files of the run but report.json itself.
+    `gaps` are completed with what was not assessed; `artifacts` are all files of the run but report.json itself; `sampling` says how often
+    usage was measured.
     """
     rooms = pool_headroom(plan)
     return {
@@ -65,9 +81,10 @@ def report_document(
         "cluster": {
             "name": snapshot.cluster,
             "kubernetes_version": snapshot.kubernetes_version,
+            "namespaces": None if snapshot.namespaces is None else list(snapshot.namespaces),
             "requests_rule": rule_of(snapshot.kubernetes_version).value,
         },
-        "run": _run(run),
+        "run": {**_run(run), "sampling": _sampling(sampling)},
         "gaps": [dataclasses.asdict(gap) for gap in dict.fromkeys((*gaps, *not_assessed(plan, gaps)))],
         "totals": base_units({**vars(plan.totals), "pod_count_by_phase": dict(plan.totals.pod_count_by_phase)}),
         "waiting": [base_units({**vars(row), "resources": dict(row.resources)}) for row in plan.waiting],
@@ -98,6 +115,16 @@ def encode(document: Mapping[str, Any]) -> bytes:
 
 def _run(run: Run) -> dict[str, Any]:
     return {name: _instant(value) if isinstance(value, datetime) else value for name, value in vars(run).items()}
+
+
+def _sampling(sampling: Sampling) -> dict[str, Any]:
+    first, last = sampling.first_at, sampling.last_at
+    return {
+        "reading_count": sampling.sample_count,
+        "span_seconds": (last - first).total_seconds() if first and last else None,
+        "first_at": _instant(first) if first else None,
+        "last_at": _instant(last) if last else None,
+    }
 
 
 def _instant(instant: datetime) -> str:

@@ -45,6 +45,7 @@ class Run:
 class Report:
     """What a run made: its files, and what to say about it on a terminal (three lines).
 
+    `history` is what the run leaves to later ones: named below the cluster's history of the run's date.
     `problem` says why report.pdf is not among the files though it was asked for.
     """
 
@@ -56,6 +57,7 @@ class Report:
     key_figures: Mapping[str, float | int | str | None] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
     problem: str | None = None
+    history: tuple[Artifact, ...] = ()
 
 
 @dataclass(frozen=True)

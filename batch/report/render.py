@@ -20,7 +20,9 @@ from batch.report.patches import patches
 from batch.report.pdf import Pdf, make_pdf
 from batch.report.sections.material import Material
 from batch.settings import Settings
+from batch.snapshot import sketches
 from batch.snapshot.model import Gap, Snapshot
+from batch.snapshot.views import sampling
 
 log = logging.getLogger("nightcap")
 
@@ -49,7 +51,8 @@ def render(run: Run, snapshot: Snapshot, plan: CapacityPlan, gpu: GpuAssessment,
         *patches(plan.rightsizing, settings.rightsizing.patch_files),
         *extra,
     )
-    document = report_document(run, snapshot, plan, gpu, material.findings, snapshot.gaps, artifacts)
+    reach = sampling(snapshot, settings.usage.max_age_seconds)
+    document = report_document(run, snapshot, plan, gpu, material.findings, snapshot.gaps, artifacts, reach)
     return Report(
         cluster=snapshot.cluster,
         run=run,
@@ -58,7 +61,14 @@ def render(run: Run, snapshot: Snapshot, plan: CapacityPlan, gpu: GpuAssessment,
         missing=_missing(snapshot.gaps),
         findings=material.findings,
         problem=problem,
+        history=_history(plan, run),
     )
+
+
+def _history(plan: CapacityPlan, run: Run) -> tuple[Artifact, ...]:
+    """Give what later runs will read of this one."""
+    sketch = plan.rightsizing.sketch
+    return (Artifact(sketches.name(run.id), sketches.MEDIA_TYPE, sketches.encode(sketch)),) if sketch else ()
 
 
 def _material(run: Run, snapshot: Snapshot, plan: CapacityPlan, gpu: GpuAssessment, settings: Settings) -> Material:

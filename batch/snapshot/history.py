@@ -12,8 +12,7 @@ from batch.snapshot.archive import BlobStore
 from batch.snapshot.model import Gap
 from batch.snapshot.sketches import ForeignSketchError, Night
 
-_FOLDER = "history/"
-_SKETCH = re.compile(rf"{_FOLDER}date=(\d{{4}}-\d{{2}}-\d{{2}})/sketches/[^/]+\.parquet")
+_SKETCH = re.compile(r"date=(\d{4}-\d{2}-\d{2})/sketches/[^/]+\.parquet")
 _EFFECT = "Advice on requests rests on fewer nights than there are."
 
 
@@ -28,22 +27,22 @@ class History:
 NO_HISTORY = History()
 
 
-def load(store: BlobStore, cluster_path: str, *, before: str, window_seconds: float) -> History:
+def load(store: BlobStore, path: str, *, before: str, window_seconds: float) -> History:
     """Read the sketches of the nights before the date `before` (YYYY-MM-DD), as far back as the window reaches.
 
-    `cluster_path` is the key of the cluster's folder in the store, with a slash at its end. Of the runs of one date, such as a night's and
+    `path` is the key of the cluster's history in the store, with a slash at its end. Of the runs of one date, such as a night's and
     an ad hoc one, the one with the most samples counts, of equal ones the latest. What cannot be read, or is of another version, is a Gap.
     """
     oldest = (date.fromisoformat(before) - timedelta(seconds=window_seconds)).isoformat()
     nights: dict[str, Night] = {}
     gaps: list[Gap] = []
     try:
-        keys = [key for key in store.keys(f"{cluster_path}{_FOLDER}") if oldest <= _date_of(key, cluster_path) < before]
+        keys = [key for key in store.keys(path) if oldest <= _date_of(key, path) < before]
     except Exception as error:  # noqa: BLE001  a store's errors are its own; the history becomes a gap whatever they are
-        return History(gaps=(Gap("history", f"it could not be listed: {error}", _EFFECT),))
+        return History(gaps=(unreadable(f"it could not be listed: {error}"),))
     for key in keys:
         try:
-            night = _of_its_date(sketches.decode(store.read(key)), _date_of(key, cluster_path))
+            night = _of_its_date(sketches.decode(store.read(key)), _date_of(key, path))
         except ForeignSketchError as error:
             gaps.append(Gap("history", f"{key} is left out: {error}", _EFFECT))
         except Exception as error:  # noqa: BLE001  as above
@@ -53,9 +52,14 @@ def load(store: BlobStore, cluster_path: str, *, before: str, window_seconds: fl
     return History(tuple(nights[day] for day in sorted(nights)), tuple(_shortened(gaps)))
 
 
-def _date_of(key: str, cluster_path: str) -> str:
+def unreadable(reason: str) -> Gap:
+    """Say that nothing is known of earlier nights."""
+    return Gap("history", reason, _EFFECT)
+
+
+def _date_of(key: str, path: str) -> str:
     """Give the date of a sketch's key; that of no night for any other key."""
-    match = _SKETCH.fullmatch(key.removeprefix(cluster_path))
+    match = _SKETCH.fullmatch(key.removeprefix(path))
     return match[1] if match else ""
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from batch.snapshot.schema import FLAG, INSTANT, INTEGER, REAL, TEXT, Column, Schema
 
 FORMAT_VERSION = 1
@@ -331,7 +333,12 @@ JOBS = Schema(
         Column("owner_name", TEXT, "name of the owner", nullable=True),
         Column("manual", FLAG, "true when it was started by hand from a CronJob"),
         Column("suspended", FLAG, "spec.suspend"),
-        Column("parallelism", INTEGER, "spec.parallelism; 1 where it is not set", "count"),
+        Column(
+            "parallelism",
+            INTEGER,
+            "pods that may run at once: spec.parallelism, 1 where it is not set, and at most spec.completions",
+            "count",
+        ),
         Column(
             "template_requests_cpu_nanocores",
             INTEGER,
@@ -545,3 +552,16 @@ SCHEMAS = {
         REJECTS,
     )
 }
+
+SOURCES_OF_OPTIONAL: Mapping[str, tuple[str, ...]] = {
+    "node_usage": ("nodemetrics",),
+    "container_usage": ("podmetrics",),
+    "workload_containers": ("deployments", "statefulsets", "daemonsets"),
+    "hpas": ("horizontalpodautoscalers",),
+    "hpa_resources": ("horizontalpodautoscalers",),
+    "jobs": ("jobs",),
+    "job_resources": ("jobs",),
+    "gpu_usage": ("prometheus",),
+    "rejects": (),
+}
+"""What is not known of a snapshot that lacks a table; one that lacks any other table is no snapshot."""

@@ -69,9 +69,9 @@ class Night:
         return pc.sum(self.sketches["sample_count"], min_count=0).as_py()  # type: ignore[no-any-return]  # an integer, by the schema
 
 
-def key(date: str, run_name: str) -> str:
-    """Give where a sketch is kept, below the cluster's folder. `run_name` is the run's id as the names of its files have it."""
-    return f"history/date={date}/sketches/{run_name}.parquet"
+def name(run_id: str) -> str:
+    """Give where a run's sketch is kept, below the cluster's history of its date."""
+    return f"sketches/{run_id}.parquet"
 
 
 def encode(night: Night) -> bytes:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,10 +40,10 @@ def given(address: str, **more: Any) -> Settings:
     return Settings.model_validate({"prometheus": {"url": address, "retry_seconds": 1000, **more.pop("prometheus", {})}, **more})
 
 
-def measure(address: str, tables: dict[str, pd.DataFrame] | None = None, **settings: Any) -> Measures:
+def measure(address: str, tables: dict[str, pd.DataFrame] | None = None, namespaces: Sequence[str] = (), **settings: Any) -> Measures:
     """Ask about the made-up week, without pauses between tries."""
     asking = Prometheus(given(address, **settings), "test", lambda _: None)
-    return asking.measure(week.AT, tables or week.tables(), {"podmetrics"}, Deadline(None, 0, time.monotonic, time.monotonic()))
+    return asking.measure(week.AT, tables or week.tables(), {"podmetrics"}, Deadline(None, 0, time.monotonic, time.monotonic()), namespaces)
 
 
 @pytest.fixture(scope="session")

@@ -275,7 +275,7 @@ def test_a_store_with_pods_of_another_cluster_too_is_found_out(store: str) -> No
 def test_only_the_chosen_namespaces_are_asked_for(store: str) -> None:
     tables = week.tables()
     tables["pods"] = tables["pods"].loc[tables["pods"]["namespace"] == "data"].reset_index(drop=True)
-    found = measure(store, tables, cluster={"namespaces": ["data"]})
+    found = measure(store, tables, namespaces=["data"])
     assert found.gaps == ()
     assert set(found.tables["measured_containers"]["namespace"]) == {"data"}
 

@@ -11,10 +11,14 @@ import pytest
 from batch.deliver.model import StorageError
 from batch.snapshot import history, sketches
 from batch.snapshot.history import History
-from batch.snapshot.sketches import SKETCHES, ForeignSketchError, Night, decode, encode, key
+from batch.snapshot.sketches import SKETCHES, ForeignSketchError, Night, decode, encode
 
 NOON = datetime(2026, 2, 10, 12, tzinfo=UTC)
-CLUSTER = "cluster=c/"
+PATH = "cluster=c/history/"
+
+
+def key(date: str, run: str) -> str:
+    return f"{PATH}date={date}/{sketches.name(run)}"
 
 
 def night(date: str = "2026-02-10", *, run: str = "r1", samples: int = 1, taken_at: datetime = NOON) -> Night:
@@ -57,8 +61,8 @@ class Shelf:
 
 
 def load(*nights: Night, more: dict[str, bytes] | None = None, broken: str = "") -> History:
-    files = {CLUSTER + key(one.date, one.run_id): encode(one) for one in nights} | (more or {})
-    return history.load(Shelf(files, broken), CLUSTER, before="2026-02-11", window_seconds=timedelta(days=30).total_seconds())
+    files = {key(one.date, one.run_id): encode(one) for one in nights} | (more or {})
+    return history.load(Shelf(files, broken), PATH, before="2026-02-11", window_seconds=timedelta(days=30).total_seconds())
 
 
 def test_a_sketch_survives_and_equal_nights_give_equal_bytes() -> None:
@@ -83,7 +87,7 @@ def test_a_sketch_with_impossible_buckets_is_refused() -> None:
 
 
 def test_a_sketch_under_another_nights_key_is_left_out() -> None:
-    moved = load(more={CLUSTER + key("2026-02-09", "r1"): encode(night())})
+    moved = load(more={key("2026-02-09", "r1"): encode(night())})
     assert (moved.nights, len(moved.gaps)) == ((), 1)
 
 
@@ -94,7 +98,7 @@ def foreign(monkeypatch: pytest.MonkeyPatch) -> bytes:
 
 
 def test_another_version_is_skipped_with_a_gap(monkeypatch: pytest.MonkeyPatch) -> None:
-    read = load(night(), more={CLUSTER + key("2026-02-09", "r0"): foreign(monkeypatch)})
+    read = load(night(), more={key("2026-02-09", "r0"): foreign(monkeypatch)})
     assert [one.date for one in read.nights] == ["2026-02-10"]
     (gap,) = read.gaps
     assert "its version is 99, and this one reads version 1" in gap.reason
@@ -113,12 +117,12 @@ def test_runs_of_one_night_count_once() -> None:
 
 
 def test_other_files_beside_the_sketches_are_left_alone() -> None:
-    summary = {f"{CLUSTER}history/date=2026-02-09/r1.parquet": b"a summary row", f"{CLUSTER}latest.json": b"{}"}
+    summary = {f"{PATH}date=2026-02-09/r1.parquet": b"a summary row", f"{PATH}notes.txt": b"{}"}
     assert load(night(), more=summary) == load(night())
 
 
 def test_what_cannot_be_read_is_a_gap_and_the_other_nights_stay() -> None:
-    read = load(night(), night("2026-02-09"), broken=CLUSTER + key("2026-02-09", "r1"))
+    read = load(night(), night("2026-02-09"), broken=key("2026-02-09", "r1"))
     assert ([one.date for one in read.nights], len(read.gaps)) == (["2026-02-10"], 1)
     assert "access denied" in read.gaps[0].reason
     nothing = load(night(), broken="keys")

@@ -172,7 +172,7 @@ class Client:
     def _within_limits(self, response: urllib3.BaseHTTPResponse, limit: float) -> Iterator[bytes]:
         """Yield the body; one that is too large or trickles in too slowly is given up."""
         began, size = self._deadline.monotonic(), 0
-        while chunk := response.read1(_CHUNK, decode_content=True):  # type: ignore[attr-defined]  # of HTTPResponse; waits for no more than comes
+        while chunk := response.read1(_CHUNK, decode_content=True):  # which waits for no more than comes
             size += len(chunk)
             with self._lock:
                 self.received_bytes += len(chunk)

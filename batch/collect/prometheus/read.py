@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -65,9 +65,19 @@ class Prometheus:
         self._user_agent = user_agent
         self._sleep = sleep
 
-    def measure(self, at: datetime, tables: Mapping[str, pd.DataFrame], unread: Collection[str], deadline: Deadline) -> Measures:
-        """Ask for the window that ends at that moment. Whatever fails is a gap; what `unread` names of the metrics API is filled in."""
-        reading = _Reading(self._settings, at.replace(microsecond=0), tables, unread)
+    def measure(
+        self,
+        at: datetime,
+        tables: Mapping[str, pd.DataFrame],
+        unread: Collection[str],
+        deadline: Deadline,
+        namespaces: Sequence[str] = (),
+    ) -> Measures:
+        """Ask for the window that ends at that moment, of these namespaces (empty: all).
+
+        Whatever fails is a gap; what `unread` names of the metrics API is filled in.
+        """
+        reading = _Reading(self._settings, at.replace(microsecond=0), tables, unread, namespaces)
         with reading.noting(CONTAINERS), closing(Client(self._settings.prometheus, deadline, self._user_agent, self._sleep)) as client:
             reading.read(client)
         return Measures(reading.tables, tuple(reading.gaps), frozenset(reading.unread))
@@ -81,6 +91,7 @@ class _Reading:
     at: datetime
     given: Mapping[str, pd.DataFrame]
     lacking: Collection[str]
+    namespaces: Sequence[str]
     tables: dict[str, pd.DataFrame] = field(default_factory=dict)
     gaps: list[Gap] = field(default_factory=list)
     unread: set[str] = field(default_factory=lambda: {CONTAINERS, NODES, GPUS})
@@ -98,7 +109,7 @@ class _Reading:
         """Ask about containers, nodes and accelerators. A store that does not even answer the first questions is not asked others."""
         pods, own = Pods(self.given["pods"]), self.settings.prometheus
         try:
-            store = probe(client, own, pods, self.at, self.settings.cluster.namespaces)
+            store = probe(client, own, pods, self.at, self.namespaces)
         except NothingThereError:
             with self.noting(GPUS):
                 self._read_gpus(client, None)
@@ -114,9 +125,8 @@ class _Reading:
             self.tables["prometheus"] = PROMETHEUS.frame([self._described(client, store)])
 
     def _read_containers(self, client: Client, store: Store, pods: Pods) -> None:
-        namespaces = self.settings.cluster.namespaces
-        found = containers.ask(client, store, self.settings.prometheus, self.at, namespaces, self._restarted())
-        known = owners(client, store.dialect, self.at, namespaces, found.keys, pods)
+        found = containers.ask(client, store, self.settings.prometheus, self.at, self.namespaces, self._restarted())
+        known = owners(client, store.dialect, self.at, self.namespaces, found.keys, pods)
         tables = container_tables(found, store.dialect, pods, known, self.at)
         _refuse_strangers(tables, self.at)
         self.tables |= tables

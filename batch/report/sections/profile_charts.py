@@ -7,8 +7,9 @@ from batch.plan.model import Distribution, FlavorFit, Outliers, ProfilePlan
 from batch.report.histogram import histogram
 from batch.report.model import Chart, Level, Needs
 from batch.report.sections.basis import joined
+from batch.report.sections.material import plural
 from batch.report.sections.odds_chart import odds_chart
-from batch.report.sections.profile_facts import FEW, is_recommended, recommended_fit
+from batch.report.sections.profile_facts import FEW, is_few, is_recommended, recommended_fit
 
 _MOST_LEVELS = 7
 """Amounts of memory that fit beside the chart of needs without crowding."""
@@ -25,6 +26,8 @@ def charts(profile: ProfilePlan, accepted: float, basis: Message) -> dict[str, C
     for name, distribution, kind in (("memory", profile.memory, "bytes"), ("cpu", profile.cpu, "nanocores")):
         if len(distribution.values) >= FEW and distribution.values[-1]:
             found[name] = _usage_chart(profile, distribution, kind, basis)
+    if is_few(profile):
+        return found
     if odds := odds_chart(profile, accepted, basis):
         found["odds"] = odds
     if profile.outliers and profile.outliers.level_bytes > profile.outliers.typical_memory_bytes:
@@ -82,7 +85,7 @@ def _needs_chart(profile: ProfilePlan, outliers: Outliers, basis: Message) -> Ch
         title=_needs_title(profile, outliers),
         subtitle=joined(
             message(
-                "Memory that {pods:count} pods need when some of them are outliers, at {limit:bytes} ({source:text}), and the rest use {typical:quantile}, {size:bytes};",
+                f"Memory that {{pods:count}} {plural(profile.pods_per_node, 'pod')} together need when some of them are outliers, at {{limit:bytes}} ({{source:text}}), and the rest use {{typical:quantile}}, {{size:bytes}};",
                 pods=profile.pods_per_node,
                 limit=outliers.level_bytes,
                 typical=outliers.typical_quantile,
@@ -92,7 +95,7 @@ def _needs_chart(profile: ProfilePlan, outliers: Outliers, basis: Message) -> Ch
             Message(f"{basis.template}.", basis.values),
         ),
         alt=message(
-            "Memory needed by {pods:count} pods rises from {first:bytes} without outliers to {top:bytes} with {last:count}.",
+            f"Memory needed by {{pods:count}} {plural(profile.pods_per_node, 'pod')} rises from {{first:bytes}} without outliers to {{top:bytes}} with {{last:count}}.",
             pods=profile.pods_per_node,
             first=outliers.memory_needed_bytes[0],
             top=outliers.memory_needed_bytes[-1],
@@ -106,10 +109,11 @@ def _needs_title(profile: ProfilePlan, outliers: Outliers) -> Message:
     fit = recommended_fit(profile)
     if fit and fit.outliers_tolerated is not None:
         return message(
-            "{flavor:text} holds {pods:count} pods with up to {tolerated:count} outliers among them",
-            flavor=fit.flavor.name,
+            f"{{pods:count}} {plural(profile.pods_per_node, 'pod')} with up to {{tolerated:count}} {plural(fit.outliers_tolerated, 'outlier')} among them fit into the nominal {{memory:bytes}} of {{flavor:text}}",
             pods=profile.pods_per_node,
             tolerated=fit.outliers_tolerated,
+            memory=fit.flavor.memory_bytes,
+            flavor=fit.flavor.name,
         )
     each = outliers.level_bytes - outliers.typical_memory_bytes
     return message("Every outlier adds {each:bytes} to what a node needs", each=each)
@@ -128,7 +132,8 @@ def _levels(profile: ProfilePlan, outliers: Outliers) -> tuple[Level, ...]:
         here = any(fit.in_cluster_node_count for fit in fits)
         return not any(is_recommended(profile, fit) for fit in fits), not within, not here, abs(size - (top + bottom) / 2)
 
-    reachable = [size for size in by_size if size <= 1.2 * top]
+    chosen = recommended_fit(profile)
+    reachable = [size for size in by_size if size <= 1.2 * top or (chosen and size == chosen.flavor.memory_bytes)]
     sizes = sorted(sorted(reachable, key=rank)[:_MOST_LEVELS])
     return tuple(
         Level(
