@@ -3,6 +3,7 @@
 import dataclasses
 from typing import Any
 
+from batch.findings import message
 from batch.report.format import render_message
 from batch.report.model import Needs, Section
 from batch.report.sections.profile_charts import charts
