@@ -49,7 +49,7 @@ def _usage_chart(profile: ProfilePlan, distribution: Distribution, kind: str, ba
         title=_usage_title(quantiles, kind),
         subtitle=joined(_base(profile, distribution, basis), bars),
         alt=message(
-            f"Distribution of {_UNITS[kind]} over {{count:count}} pods: median {{half:{kind}}}, p90 {{p90:{kind}}}, p99 {{p99:{kind}}}, largest {{most:{kind}}}.",
+            f"Distribution of {_UNITS[kind]} over {{count:count}} {'values' if profile.at_once else 'pods'}: median {{half:{kind}}}, p90 {{p90:{kind}}}, p99 {{p99:{kind}}}, largest {{most:{kind}}}.",
             count=len(distribution.values),
             half=quantiles[0.5],
             p90=quantiles[0.9],

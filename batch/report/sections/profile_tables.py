@@ -84,7 +84,7 @@ def _thresholds_table(profile: ProfilePlan) -> Table:
                 profile.at_a_time(over),
                 ratio(over, len(distribution.values)),
                 Bar(ratio(over, len(distribution.values))),
-                len(distribution.values) - over,
+                profile.at_a_time(len(distribution.values)) - profile.at_a_time(over),
             )
         )
         for distribution, kind, word in ((profile.memory, "bytes", "memory"), (profile.cpu, "nanocores", "CPU"))

@@ -121,7 +121,7 @@ def _on_quantiles(profile: ProfilePlan, material: Material) -> Iterator[Message]
         return
     window = material.plan.window
     yield message(
-        "Quantiles are over pods at {instants:count} instants, {apart:seconds} apart: a pod counts at each at which it ran, also one that is gone by now. p90 is what nine in ten of these values do not exceed. CPU is the mean of {rate:seconds}, memory the working set.",
+        "Quantiles are over pods at {instants:count} instants, {apart:seconds} apart: a pod counts at each at which it ran, also one that is gone by now. p90 is what nine in ten of these values do not exceed; numbers of pods above a limit are means over the instants. CPU is the mean of {rate:seconds}, memory the working set.",
         instants=profile.at_once.instant_count,
         apart=window.instant_seconds if window else None,
         rate=window.rate_seconds if window else None,

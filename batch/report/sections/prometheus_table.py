@@ -20,7 +20,7 @@ def prometheus_table(window: Window) -> Table:
         columns=(Column("", "text"), Column("", "message")),
         rows=rows,
         row_count=len(rows),
-        file="tables/measured-containers.csv",
+        notes=(message("Each container is in tables/measured-containers.csv, each node in tables/node-windows.csv."),),
     )
 
 
