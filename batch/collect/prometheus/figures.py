@@ -24,13 +24,16 @@ class Figures:
 
     def __init__(self) -> None:
         self._numbers: dict[Key, int] = {}
+        self._sorted: list[Key] = []
         self._figures: dict[str, array[float]] = {}
         self._rows: dict[str, list[tuple[npt.NDArray[np.int32], Integers, Floats]]] = {}
 
     @property
     def keys(self) -> Sequence[Key]:
         """The containers in order, which is not that of the answers: equal stores are to give equal tables."""
-        return sorted(self._numbers)
+        if len(self._sorted) < len(self._numbers):
+            self._sorted = sorted(self._numbers)
+        return self._sorted
 
     def take(self, figure: str, answers: Iterable[Answer]) -> None:
         """Read one figure of each container."""
