@@ -14,7 +14,7 @@ import pandas as pd
 
 from batch.collect.autoscalers import AutoscalerCollector
 from batch.collect.items import NotAList
-from batch.collect.jobs import JobCollector
+from batch.collect.jobs import CronJobCollector, JobCollector
 from batch.collect.moment import latest_believed, split
 from batch.collect.nodes import NodeCollector
 from batch.collect.owners import OwnerCollector, has_unexplained_replica_sets, job_owners, with_top_owners
@@ -23,6 +23,7 @@ from batch.collect.prometheus.read import NOT_ASKED, Prometheus
 from batch.collect.rejects import Rejects
 from batch.collect.source import (
     AUTOSCALERS,
+    CRON_JOBS,
     DAEMON_SETS,
     DEPLOYMENTS,
     FILE_NAMES,
@@ -55,7 +56,8 @@ EFFECTS = {
     NODES: "Node figures are unknown: capacity, allocatable, pools, headroom and GPUs.",
     POD_METRICS: "Usage of pods is unknown: distributions, quantiles and flavors cannot be planned.",
     NODE_METRICS: "Usage of whole machines is unknown.",
-    JOBS: "Jobs are unknown; pods of a CronJob are listed under their Job.",
+    JOBS: "Whether Jobs finish, and in time, is unknown; pods of a CronJob are listed under their Job.",
+    CRON_JOBS: "When Jobs start next, and which starts were missed, is unknown.",
     REPLICA_SETS: "Pods of some ReplicaSets are listed under the ReplicaSet instead of what owns it.",
     DEPLOYMENTS: "Containers that were injected into pods of Deployments are not marked as such.",
     STATEFUL_SETS: "Containers that were injected into pods of StatefulSets are not marked as such.",
@@ -134,6 +136,7 @@ def assemble(
         reading.read(PODS, lambda: PodCollector(reading.rejects, namespaces, rule_of(version)), required=True)
         reading.read_usage(namespaces, sampling, taken_at)
         reading.read(JOBS, lambda: JobCollector(reading.rejects, namespaces))
+        reading.read(CRON_JOBS, lambda: CronJobCollector(reading.rejects, namespaces))
         reading.find_top_owners()
         kinds = frozenset(reading.tables["pods"]["workload_kind"])
         reading.read_templates(namespaces, kinds)

@@ -13,6 +13,7 @@ from datetime import datetime
 import pandas as pd
 
 from batch.findings import Finding, Message
+from batch.plan.forecast.model import Trends
 from batch.plan.model_packing import NO_FLEETS, NO_HEADROOM, Fleets, Headroom
 from batch.plan.prices import NO_PRICES, Prices
 from batch.plan.rightsizing.model import NO_ADVICE, Rightsizing
@@ -371,6 +372,7 @@ class CapacityPlan:
     """Everything that the plan says. `nodes` has the schema NODE_CAPACITY.
 
     `window` is what usage rests on beside the snapshot itself; None without Prometheus. `fleets` are for the pods as they ask now, `right_sized_fleets` for what is recommended to them; empty without a recommended change.
+    `trends` is None where no history was looked at.
     """
 
     totals: Totals
@@ -386,3 +388,4 @@ class CapacityPlan:
     right_sized_fleets: Fleets = NO_FLEETS
     headroom: Headroom = NO_HEADROOM
     window: Window | None = None
+    trends: Trends | None = None

@@ -10,16 +10,29 @@ from typing import Any
 import pandas as pd
 
 from batch.gpu.model import GPU_NODES, GpuAssessment, GpuResource
+from batch.jobs.model import JobAssessment
 from batch.plan.model import NODE_CAPACITY, PROFILE_PODS, CapacityPlan, FlavorFit, Pool, ProfilePlan
 from batch.report.document import not_assessed
 from batch.report.document_packing import fleet_row, room_row
 from batch.report.document_profiles import odds_rows
+from batch.report.exports_jobs import (
+    CRONJOB_COLUMNS,
+    JOB_COLUMNS,
+    PILE_COLUMNS,
+    START_COLUMNS,
+    cronjob_row,
+    job_row,
+    pile_rows,
+    start_row,
+)
 from batch.report.exports_rightsizing import RIGHTSIZING_COLUMNS, rightsizing_row
+from batch.report.exports_trends import trend_tables
 from batch.report.files import profile_file
 from batch.report.model import Artifact
 from batch.snapshot.model import Snapshot
+from batch.snapshot.prometheus_schemas import MEASURED_CONTAINERS, NODE_WINDOWS
 from batch.snapshot.schema import Schema
-from batch.snapshot.schemas import MEASURED_CONTAINERS, NODE_WINDOWS, REJECTS
+from batch.snapshot.schemas import REJECTS
 
 MEDIA_TYPE = "text/csv; charset=utf-8; header=present"
 
@@ -29,7 +42,7 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "�
 _NANO = 10**9
 
 
-def tables(snapshot: Snapshot, plan: CapacityPlan, gpu: GpuAssessment) -> tuple[Artifact, ...]:
+def tables(snapshot: Snapshot, plan: CapacityPlan, gpu: GpuAssessment, jobs: JobAssessment) -> tuple[Artifact, ...]:
     """Write every table behind the report's sections to tables/<name>.csv; a table without rows still has its header.
 
     Cores are exact decimal numbers, NA is an empty cell, flags are true or false. Text that a spreadsheet would run as a formula
@@ -41,8 +54,10 @@ def tables(snapshot: Snapshot, plan: CapacityPlan, gpu: GpuAssessment) -> tuple[
         *_packing_tables(plan),
         *(table for profile in plan.profiles for table in _profile_tables(profile)),
         _table("right-sizing", _rows(RIGHTSIZING_COLUMNS, map(rightsizing_row, plan.rightsizing.advice))),
+        *(_table(name, columns) for name, columns in trend_tables(plan.trends)),
         _table("gpu-nodes", _columns(GPU_NODES, gpu.nodes)),
         _table("gpu-resources", _rows(_GPU_RESOURCE_COLUMNS, map(_gpu_resource, gpu.resources))),
+        *_job_tables(jobs),
         *_prometheus_tables(snapshot),
         _table("rejects", _columns(REJECTS, snapshot.table("rejects"))),
         _table(
@@ -179,6 +194,15 @@ def _prometheus_tables(snapshot: Snapshot) -> tuple[Artifact, ...]:
     return tuple(
         _table(schema.name.replace("_", "-"), _columns(schema, snapshot.table(schema.name)))
         for schema in (MEASURED_CONTAINERS, NODE_WINDOWS)
+    )
+
+
+def _job_tables(jobs: JobAssessment) -> tuple[Artifact, ...]:
+    return (
+        _table("jobs", _rows(JOB_COLUMNS, map(job_row, jobs.jobs))),
+        _table("cronjobs", _rows(CRONJOB_COLUMNS, map(cronjob_row, jobs.cronjobs))),
+        _table("starts", _rows(START_COLUMNS, map(start_row, jobs.starts))),
+        _table("never-deleted-jobs", _rows(PILE_COLUMNS, pile_rows(jobs))),
     )
 
 

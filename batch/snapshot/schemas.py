@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from batch.snapshot.job_schemas import CRONJOB_RESOURCES, CRONJOBS, JOB_CONDITIONS, JOB_RESOURCES, JOBS
+from batch.snapshot.prometheus_schemas import CONTAINER_DAYS, CONTAINER_INSTANTS, MEASURED_CONTAINERS, NODE_WINDOWS, PROMETHEUS
 from batch.snapshot.schema import FLAG, INSTANT, INTEGER, REAL, TEXT, Column, Schema
 
 FORMAT_VERSION = 1
@@ -136,6 +138,8 @@ PODS = Schema(
         Column("unschedulable_reason", TEXT, "message of PodScheduled=False", nullable=True),
         Column("image", TEXT, "image of the first container", nullable=True),
         Column("container_count", INTEGER, "containers that run side by side: app containers and sidecars", "count"),
+        Column("deadline_seconds", INTEGER, "spec.activeDeadlineSeconds of the pod itself; NA for none", "seconds", nullable=True),
+        Column("finalizers", TEXT, "metadata.finalizers: what must let go before a deleted pod is gone", nullable=True),
         Column("label_set", INTEGER, "number of the pod's set of labels in table label_sets", "number"),
         Column("scheduling_set", INTEGER, "number of the set of rules on where the pod may go, in table scheduling_sets", "number"),
         Column(
@@ -321,160 +325,6 @@ CONTAINER_USAGE = Schema(
     ),
 )
 
-JOBS = Schema(
-    "jobs",
-    "one row for each Job object",
-    ("namespace", "job"),
-    (
-        Column("namespace", TEXT, "namespace of the Job"),
-        Column("job", TEXT, "name of the Job"),
-        Column("uid", TEXT, "metadata.uid", nullable=True),
-        Column("owner_kind", TEXT, "kind of the owner; hand-started Jobs name their CronJob without controlling reference", nullable=True),
-        Column("owner_name", TEXT, "name of the owner", nullable=True),
-        Column("manual", FLAG, "true when it was started by hand from a CronJob"),
-        Column("suspended", FLAG, "spec.suspend"),
-        Column(
-            "parallelism",
-            INTEGER,
-            "pods that may run at once: spec.parallelism, 1 where it is not set, and at most spec.completions",
-            "count",
-        ),
-        Column(
-            "template_requests_cpu_nanocores",
-            INTEGER,
-            "what one pod of the template will hold, missing requests filled from limits",
-            "nanocores",
-            nullable=True,
-        ),
-        Column(
-            "template_requests_memory_bytes",
-            INTEGER,
-            "what one pod of the template will hold, missing requests filled from limits",
-            "bytes",
-            nullable=True,
-        ),
-    ),
-)
-
-JOB_RESOURCES = Schema(
-    "job_resources",
-    "one row for each resource that a pod of a Job's template will request beside cpu and memory",
-    ("namespace", "job", "resource"),
-    (
-        Column("namespace", TEXT, "namespace of the Job"),
-        Column("job", TEXT, "name of the Job"),
-        Column("resource", TEXT, "name of the resource"),
-        Column("requests_count", INTEGER, "what one pod of the template will hold", "count"),
-    ),
-)
-
-PROMETHEUS = Schema(
-    "prometheus",
-    "one row when Prometheus was asked and told what containers used; what it was asked, and what that cost",
-    ("address",),
-    (
-        Column("address", TEXT, "address that was asked, without credentials"),
-        Column("first_at", INSTANT, "begin of the window"),
-        Column("last_at", INSTANT, "end of the window: the moment of the snapshot"),
-        Column("scrape_seconds", INTEGER, "time between two samples in the store, as far as it could be told", "seconds", nullable=True),
-        Column("step_seconds", INTEGER, "time that one sample of CPU stands for", "seconds"),
-        Column("rate_seconds", INTEGER, "time over which each sample of CPU is averaged", "seconds"),
-        Column("recorded_series", TEXT, "recorded series that CPU was read from; NA when from the counters themselves", nullable=True),
-        Column("instant_seconds", INTEGER, "time between two instants", "seconds"),
-        Column("instant_count", INTEGER, "instants at which all containers were looked at together", "count"),
-        Column("request_count", INTEGER, "requests that were sent, repetitions included", "count"),
-        Column("received_bytes", INTEGER, "size of the answers", "bytes"),
-        Column("elapsed_seconds", REAL, "time that it took", "seconds"),
-        Column(
-            "dropped_count", INTEGER, "values that were left out because they are NaN or infinite, shares of nothing above all", "count"
-        ),
-    ),
-)
-
-MEASURED_CONTAINERS = Schema(
-    "measured_containers",
-    "one row for each container that Prometheus has usage of in the window, those of pods that are gone included",
-    ("series",),
-    (
-        Column("series", INTEGER, "number of the container in the tables of Prometheus", "number"),
-        *_pod(),
-        Column("container", TEXT, "name of the container"),
-        Column("listed", FLAG, "whether the pod is still there, in table pods"),
-        Column("workload_kind", TEXT, "kind of the top owner; NA when not known of a pod that is gone", nullable=True),
-        Column("workload", TEXT, "name of the top owner; NA when not known of a pod that is gone", nullable=True),
-        Column("first_at", INSTANT, "first instant with a value", nullable=True),
-        Column("last_at", INSTANT, "last instant with a value", nullable=True),
-        Column("expected_count", INTEGER, "samples of CPU there would be if none were missing while it ran", "count"),
-        Column("cpu_sample_count", INTEGER, "samples of CPU", "count"),
-        Column("cpu_p50_nanocores", INTEGER, "median of the samples", "nanocores", nullable=True),
-        Column("cpu_p95_nanocores", INTEGER, "95th percentile of the samples", "nanocores", nullable=True),
-        Column("cpu_max_nanocores", INTEGER, "largest sample", "nanocores", nullable=True),
-        Column("memory_sample_count", INTEGER, "samples of memory, as the store has them", "count"),
-        Column(
-            "memory_p50_bytes",
-            INTEGER,
-            "median of the samples; of a container that restarted in a pod that is gone that of the incarnation with the largest",
-            "bytes",
-            nullable=True,
-        ),
-        Column(
-            "memory_p95_bytes",
-            INTEGER,
-            "95th percentile of the samples; of a container that restarted in a pod that is gone that of the incarnation with the largest",
-            "bytes",
-            nullable=True,
-        ),
-        Column("memory_max_bytes", INTEGER, "largest sample", "bytes", nullable=True),
-        Column(
-            "oom_kill_count", INTEGER, "kills for memory, as far as the series tell; NA when none of them tells", "count", nullable=True
-        ),
-        Column(
-            "throttled_ratio",
-            REAL,
-            "share of scheduling periods in which the CPU limit held it back; NA without a limit",
-            "ratio",
-            nullable=True,
-        ),
-    ),
-)
-
-CONTAINER_DAYS = Schema(
-    "container_days",
-    "one row for each container and each day of the window of Prometheus with a sample; days are 24 hours and end with the window",
-    ("series", "day_end_at"),
-    (
-        Column("series", INTEGER, "number of the container", "number"),
-        Column("day_end_at", INSTANT, "end of the day"),
-        Column("cpu_p95_nanocores", INTEGER, "95th percentile of the samples of that day", "nanocores", nullable=True),
-        Column("memory_max_bytes", INTEGER, "largest sample of that day", "bytes", nullable=True),
-    ),
-)
-
-CONTAINER_INSTANTS = Schema(
-    "container_instants",
-    "one row for each container and each instant of the window of Prometheus at which it was measured",
-    ("series", "at"),
-    (
-        Column("series", INTEGER, "number of the container", "number"),
-        Column("at", INSTANT, "the instant, the same for all containers"),
-        Column("usage_cpu_nanocores", INTEGER, "CPU used", "nanocores", nullable=True),
-        Column("usage_memory_bytes", INTEGER, "working set", "bytes", nullable=True),
-    ),
-)
-
-NODE_WINDOWS = Schema(
-    "node_windows",
-    "one row for each node whose use as a whole machine Prometheus has in the window",
-    ("node",),
-    (
-        _node(),
-        Column("cpu_p95_nanocores", INTEGER, "95th percentile of CPU used", "nanocores", nullable=True),
-        Column("cpu_max_nanocores", INTEGER, "most CPU used", "nanocores", nullable=True),
-        Column("memory_p95_bytes", INTEGER, "95th percentile of the working set", "bytes", nullable=True),
-        Column("memory_max_bytes", INTEGER, "largest working set", "bytes", nullable=True),
-    ),
-)
-
 GPU_USAGE = Schema(
     "gpu_usage",
     "one row for each accelerator (or part of one) and each container that held it in the window of Prometheus; a device that nobody held has a row without pod",
@@ -542,7 +392,10 @@ SCHEMAS = {
         HPA_RESOURCES,
         CONTAINER_USAGE,
         JOBS,
+        JOB_CONDITIONS,
         JOB_RESOURCES,
+        CRONJOBS,
+        CRONJOB_RESOURCES,
         PROMETHEUS,
         MEASURED_CONTAINERS,
         CONTAINER_DAYS,
@@ -560,8 +413,16 @@ SOURCES_OF_OPTIONAL: Mapping[str, tuple[str, ...]] = {
     "hpas": ("horizontalpodautoscalers",),
     "hpa_resources": ("horizontalpodautoscalers",),
     "jobs": ("jobs",),
+    "job_conditions": ("jobs",),
     "job_resources": ("jobs",),
-    "gpu_usage": ("prometheus",),
+    "cronjobs": ("cronjobs",),
+    "cronjob_resources": ("cronjobs",),
+    "prometheus": ("prometheus",),
+    "measured_containers": ("prometheus",),
+    "container_days": ("prometheus",),
+    "container_instants": ("prometheus",),
+    "node_windows": ("node_windows",),
+    "gpu_usage": ("gpu_usage",),
     "rejects": (),
 }
 """What is not known of a snapshot that lacks a table; one that lacks any other table is no snapshot."""

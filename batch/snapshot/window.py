@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from batch.snapshot.model import Snapshot
-from batch.snapshot.schemas import PROMETHEUS
+from batch.snapshot.prometheus_schemas import PROMETHEUS
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from tests.worlds import world
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = Path(sysconfig.get_path("scripts"))
-INSTALLATIONS = ("base", "overlays/s3", "overlays/namespaced", "overlays/preflight", "overlays/prometheus")
+INSTALLATIONS = ("base", "overlays/s3", "overlays/mail", "overlays/namespaced", "overlays/preflight", "overlays/prometheus")
 
 # What the contract lists as kinds of a dump, and the metrics API.
 NAMESPACED = {

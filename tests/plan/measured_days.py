@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from batch.snapshot.schemas import CONTAINER_DAYS, CONTAINER_INSTANTS, MEASURED_CONTAINERS, PROMETHEUS
+from batch.snapshot.prometheus_schemas import CONTAINER_DAYS, CONTAINER_INSTANTS, MEASURED_CONTAINERS, PROMETHEUS
 from tests.builders import TAKEN_AT
 
 STEP = 300

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from batch.gpu.assess import assess
+from batch.jobs.assess import assess as assess_jobs
 from batch.plan.model import PROFILE_PODS, CapacityPlan
 from batch.report.document import NOT_BUILT
 from batch.report.exports import tables
@@ -23,7 +24,9 @@ def files(plan: CapacityPlan) -> dict[str, str]:
         pods=[pod("p", resources={"nvidia.com/gpu": 1})],
         gaps=[Gap("podmetrics", 'a "quoted", reason\nof two lines', "=1+1")],
     )
-    return {artifact.name: artifact.data.decode() for artifact in tables(shot, plan, assess(shot, Settings()))}
+    return {
+        artifact.name: artifact.data.decode() for artifact in tables(shot, plan, assess(shot, Settings()), assess_jobs(shot, Settings()))
+    }
 
 
 @pytest.fixture
@@ -43,7 +46,9 @@ def test_one_file_for_each_table() -> None:
         for name in (
             *("nodes", "pools", "headroom", "losses", "emptyable-nodes", "fleets"),
             *("profile-all-pods", "profile-all-flavors", "profile-all-odds", "right-sizing"),
-            *("gpu-nodes", "gpu-resources", "measured-containers", "node-windows", "rejects", "gaps"),
+            *("trends", "trends-levels", "forecast", "movers"),
+            *("gpu-nodes", "gpu-resources", "jobs", "cronjobs", "starts", "never-deleted-jobs"),
+            *("measured-containers", "node-windows", "rejects", "gaps"),
         )
     ]
 

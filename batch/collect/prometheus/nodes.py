@@ -12,7 +12,8 @@ from batch.collect.prometheus.client import Client
 from batch.collect.prometheus.errors import PrometheusError
 from batch.collect.prometheus.promql import CPU, MEMORY, WHOLE_CPU, Dialect, quantile, select
 from batch.collect.prometheus.tables import nanocores, whole_bytes
-from batch.snapshot.schemas import NODE_USAGE, NODE_WINDOWS
+from batch.snapshot.prometheus_schemas import NODE_WINDOWS
+from batch.snapshot.schemas import NODE_USAGE
 
 _LABELS = ("node", "kubernetes_io_hostname", "instance")
 """Labels that tell the node, by the usual scrape configurations; of an instance what stands before the port."""

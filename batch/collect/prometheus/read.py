@@ -19,7 +19,7 @@ from batch.collect.prometheus.tables import container_tables, newest_usage
 from batch.deadline import Deadline
 from batch.settings import Settings
 from batch.snapshot.model import Gap
-from batch.snapshot.schemas import PROMETHEUS
+from batch.snapshot.prometheus_schemas import PROMETHEUS
 
 CONTAINERS, NODES, GPUS = "prometheus", "node_windows", "gpu_usage"
 """Names under which these count as read or not, and of their gaps."""

@@ -13,7 +13,8 @@ import pyarrow as pa
 from batch.collect.prometheus.figures import SECOND, Figures, Floats, Integers, Key
 from batch.collect.prometheus.pods import Listed, Pod, Pods, Workload
 from batch.collect.prometheus.promql import Dialect
-from batch.snapshot.schemas import CONTAINER_DAYS, CONTAINER_INSTANTS, CONTAINER_USAGE, MEASURED_CONTAINERS
+from batch.snapshot.prometheus_schemas import CONTAINER_DAYS, CONTAINER_INSTANTS, MEASURED_CONTAINERS
+from batch.snapshot.schemas import CONTAINER_USAGE
 
 _NANO = 10**9
 _NOISE = 1e-3

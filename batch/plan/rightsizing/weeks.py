@@ -14,7 +14,7 @@ from batch.plan.rightsizing.histograms import largest, quantiles
 from batch.plan.rightsizing.nights import PEAK_QUANTILE, SECOND, GroupNight, Part, Peaks
 from batch.snapshot.buckets import CPU, MEMORY
 from batch.snapshot.model import Snapshot
-from batch.snapshot.schemas import CONTAINER_DAYS, CONTAINER_INSTANTS, MEASURED_CONTAINERS
+from batch.snapshot.prometheus_schemas import CONTAINER_DAYS, CONTAINER_INSTANTS, MEASURED_CONTAINERS
 
 _KEY = ("workload_kind", "namespace", "workload", "container")
 _HOUR = 3600 * SECOND

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from batch.report.model import Section
-from batch.report.sections import capacity, definitions, fleets, gpus, headroom, profiles, quality, rightsizing, summary
+from batch.report.sections import capacity, definitions, fleets, gpus, headroom, jobs, profiles, quality, rightsizing, summary, trends
 from batch.report.sections.material import Material
 
 SECTIONS = (
@@ -14,6 +14,8 @@ SECTIONS = (
     rightsizing.build,
     fleets.build,
     gpus.build,
+    jobs.build,
+    trends.build,
     quality.build,
     definitions.build,
 )
