@@ -127,21 +127,21 @@ def _source(settings: Settings, world: World) -> Iterator[Line]:
             yield from _budget(settings, world)
             yield _name(settings, cluster)
             yield from _cluster(settings, world, cluster)
-        yield _prometheus(settings, world, deadline)
+        yield from _prometheus(settings, world, deadline)
     except BatchError as error:
         yield Line("missing", f"source {without_keys(settings.source)}", error.why, error.remedy, error.exit_code)
 
 
-def _prometheus(settings: Settings, world: World, deadline: Deadline) -> Line:
-    """Ask Prometheus one cheap query. A run does without it."""
+def _prometheus(settings: Settings, world: World, deadline: Deadline) -> Iterator[Line]:
+    """Ask Prometheus one cheap query. A run does without it, so nothing is said where none is set."""
     if settings.prometheus.url is None:
-        why = "Usage rests on single moments, and on what earlier nights left; what accelerators did is unknown."
-        return Line("not configured", "prometheus", why, "Set prometheus.url where there is one.")
+        return
     try:
         found = examine(settings.prometheus, deadline, f"nightcap/{__version__}", world.sleep, settings.run.now or world.now())
     except PrometheusError as error:
-        return Line("missing", "prometheus", error.reason, error.remedy)
-    return Line("ok", "prometheus", found)
+        yield Line("missing", "prometheus", error.reason, error.remedy)
+    else:
+        yield Line("ok", "prometheus", found)
 
 
 def _stored(settings: Settings, world: World) -> Iterator[Line]:

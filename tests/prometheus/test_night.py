@@ -114,17 +114,18 @@ def test_without_an_answer_the_report_is_that_of_the_metrics_api_with_a_gap(dump
     assert "prometheus: 403 not yours" in text_of()
 
 
-def check(**settings: Any) -> preflight.Line:
+def check(**settings: Any) -> preflight.Line | None:
     with FakeKube() as kube:
         chosen = {"report.formats": "json", "outputs": "out", "cluster.context": None}
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("KUBECONFIG", str(write_kubeconfig(Path("kubeconfig").resolve(), kube)))
             lines = preflight.check(load(chosen | {k.replace("__", "."): v for k, v in settings.items()}, {}, None), world())
-    return next(line for line in lines if line.what == "prometheus")
+    return next((line for line in lines if line.what == "prometheus"), None)
 
 
 def test_check_tells_what_is_there_and_how_long_it_is_kept(store: str) -> None:
     line = check(prometheus__url=store, run__now=week.AT.isoformat())
+    assert line is not None
     assert line.state == "ok"
     assert line.why == (
         "answers, with 6 containers at this moment; keeps samples for 100y and reaches back as far as prometheus.window_seconds (604800 s)"
@@ -133,7 +134,10 @@ def test_check_tells_what_is_there_and_how_long_it_is_kept(store: str) -> None:
 
 def test_check_says_what_is_wrong_and_that_a_run_works_without(store: str) -> None:
     wrong = check(prometheus__url=f"{store}/prefix")
+    assert wrong is not None
     assert (wrong.state, wrong.required) == ("missing", False)
     assert "Give prometheus.url as it is without /api/v1" in wrong.remedy
-    assert "no container's working set" in check(prometheus__url=store, prometheus__selector='cluster="other"').why
-    assert check().state == "not configured"
+    empty = check(prometheus__url=store, prometheus__selector='cluster="other"')
+    assert empty is not None
+    assert "no container's working set" in empty.why
+    assert check() is None
