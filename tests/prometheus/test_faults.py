@@ -58,14 +58,18 @@ def hasty(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
         yield address
 
 
-def test_a_query_timeout_of_a_millisecond_gives_gaps_or_right_figures_after_few_requests(hasty: str, measured: Measures) -> None:
+def test_a_query_timeout_of_a_millisecond_gives_gaps_or_right_figures(hasty: str, measured: Measures) -> None:
+    """What such a server answers depends on how fast it is that day: each source is right, or missing with a gap that says why."""
     with proxy.standing(lambda _: None, hasty) as way:
-        found = measure(way.address)
-    assert {gap.source for gap in found.gaps} <= {"prometheus", "node_windows", "gpu_usage"}
-    assert any(word in found.gaps[0].reason for word in ("503", "422"))
-    assert "measured_containers" not in found.tables
-    assert all(found.tables[name].equals(measured.tables[name]) for name in FIGURES if name in found.tables)
-    assert len(way.requests) < 60
+        found = measure(way.address, prometheus={"queries_max": 500})
+    lost = {gap.source: gap.reason for gap in found.gaps}
+    for source, tables in (("prometheus", FIGURES[:3]), ("node_windows", FIGURES[3:])):
+        if source in found.unread:
+            assert not set(tables) & set(found.tables)
+            assert source in lost or "prometheus" in lost
+        else:
+            assert all(found.tables[name].equals(measured.tables[name]) for name in tables)
+    assert all(any(word in reason for word in ("503", "422", "queries_max")) for reason in lost.values())
 
 
 def test_503_to_every_second_request_changes_no_figure(store: str, measured: Measures) -> None:
