@@ -13,6 +13,7 @@ from batch import __version__
 from batch.collect.api import Cluster
 from batch.collect.assemble import ONCE, Identity, Sampling, assemble
 from batch.collect.dump import Dump
+from batch.collect.prometheus.read import Prometheus
 from batch.collect.source import Source
 from batch.deadline import Deadline
 from batch.deliver import layout, publish, smtp, spool
@@ -187,8 +188,16 @@ def take_snapshot(settings: Settings, world: World) -> Snapshot:
             deadline=deadline,
             namespaces=settings.cluster.namespaces,
             sampling=sampling,
+            prometheus=_prometheus(settings, world),
             on_page=world.progress.count,
         )
+
+
+def _prometheus(settings: Settings, world: World) -> Prometheus | None:
+    """Give what asks Prometheus, when there is one; the sample has none, whatever is set."""
+    if settings.prometheus.url is None or settings.source == "sample":
+        return None
+    return Prometheus(settings, f"nightcap/{__version__}", world.sleep)
 
 
 def _load(settings: Settings, where: str) -> Snapshot:

@@ -12,6 +12,8 @@ from typing import Literal
 from batch import __version__
 from batch.collect.api import Cluster, rule_to_add
 from batch.collect.assemble import EFFECTS
+from batch.collect.prometheus.errors import PrometheusError
+from batch.collect.prometheus.examine import examine
 from batch.collect.source import FILE_NAMES, JOBS, NODES, PODS, Kind, SourceError
 from batch.deadline import Deadline
 from batch.deliver import layout, smtp
@@ -125,8 +127,21 @@ def _source(settings: Settings, world: World) -> Iterator[Line]:
             yield from _budget(settings, world)
             yield _name(settings, cluster)
             yield from _cluster(settings, world, cluster)
+        yield from _prometheus(settings, world, deadline)
     except BatchError as error:
         yield Line("missing", f"source {without_keys(settings.source)}", error.why, error.remedy, error.exit_code)
+
+
+def _prometheus(settings: Settings, world: World, deadline: Deadline) -> Iterator[Line]:
+    """Ask Prometheus one cheap query. A run does without it, so nothing is said where none is set."""
+    if settings.prometheus.url is None:
+        return
+    try:
+        found = examine(settings.prometheus, deadline, f"nightcap/{__version__}", world.sleep, settings.run.now or world.now())
+    except PrometheusError as error:
+        yield Line("missing", "prometheus", error.reason, error.remedy)
+    else:
+        yield Line("ok", "prometheus", found)
 
 
 def _stored(settings: Settings, world: World) -> Iterator[Line]:

@@ -516,6 +516,74 @@ class MailSettings(_Group):
     attempts: int = setting(3, "Tries, where the server or the way to it fails for passing reasons.", "count", ge=1, le=10)
 
 
+_SELECTOR = r"^\s*([a-zA-Z_][a-zA-Z0-9_]*\s*(=|!=|=~|!~)\s*\"([^\"\\\n]|\\.)*\"\s*(,\s*|$))*$"
+"""Label matchers as PromQL has them between its braces."""
+
+
+class PrometheusSettings(_Group):
+    """A Prometheus-compatible API with the usage of the last days: Prometheus, Thanos, Mimir, VictoriaMetrics, and managed ones."""
+
+    url: str | None = setting(
+        None,
+        "Address of the API, up to but without /api/v1; a path prefix belongs to it (https://metrics.example.com/prometheus). Default: none is asked.",
+        pattern=r"^https?://[^\s@?#]+$",
+    )
+    window_seconds: float = setting(
+        604_800, "How far back usage is asked for, from the moment of the snapshot. 7 days: use follows the week.", "seconds", ge=3600
+    )
+    step_seconds: int = setting(
+        300,
+        "Time over which CPU is averaged into one sample. Shorter finds shorter peaks and costs the server as many times more.",
+        "seconds",
+        ge=15,
+    )
+    instant_seconds: int = setting(
+        3600, "Time between the instants at which all pods are looked at together; on large clusters a multiple of it.", "seconds", ge=300
+    )
+    instant_rows_max: int = setting(
+        2_000_000,
+        "Most containers times instants that are read; more containers get fewer instants. Each takes 32 bytes of memory.",
+        "count",
+        ge=1000,
+    )
+    selector: str = setting(
+        "",
+        'Label matchers that every query gets (cluster="prod"): required where a store holds several clusters, for figures of two clusters are never mixed.',
+        pattern=_SELECTOR,
+    )
+    parameters: dict[str, str] = setting({}, "Parameters that every request gets, such as dedup or partial_response of Thanos.")
+    headers: dict[str, SecretStr] = setting({}, "Headers that every request gets, such as X-Scope-OrgID of Mimir.")
+    token_file: Path | None = setting(None, "File with a bearer token; read anew for every request, for tokens are renewed.")
+    username: str | None = setting(None, "User name for basic authentication.")
+    password: SecretStr | None = setting(None, "Password for basic authentication.")
+    ca_file: Path | None = setting(None, "CA certificates (PEM) of the API. Default: those of the system.")
+    client_certificate_file: Path | None = setting(None, "Certificate (PEM) to show to the API (mTLS), with its key or with the next one.")
+    client_key_file: Path | None = setting(None, "Key (PEM) of that certificate.")
+    sigv4_region: str | None = setting(
+        None, "Region for which requests are signed (AWS SigV4, for Amazon Managed Service for Prometheus). Default: they are not signed."
+    )
+    sigv4_service: str = setting("aps", "Service for which requests are signed.")
+    timeout_seconds: float = setting(60, "Longest wait for one answer. A query that takes longer is asked again in parts.", "seconds", gt=0)
+    retry_seconds: float = setting(
+        120, "Longest time spent on repeating queries that fail for passing reasons (429, 5xx, cut connections).", "seconds", ge=0
+    )
+    budget_seconds: float = setting(900, "Longest time for all queries together; what is not answered by then is a gap.", "seconds", gt=0)
+    parallelism: int = setting(
+        2, "Queries at the same time. A server runs 20 at once by default, and others ask as well.", "count", ge=1, le=32
+    )
+    queries_max: int = setting(2000, "Most requests in one run, repetitions included.", "count", ge=1)
+    series_per_query: int = setting(
+        5000,
+        "Most series that one query reads over the whole window: a week of 5,000 in steps of 5 minutes is 10 million samples at once in the server, which takes 50 million by default.",
+        "count",
+        ge=10,
+    )
+    points_per_query: int = setting(
+        250_000, "Most values that one answer is planned to hold: about 10 MB. Larger ones are asked for in parts.", "count", ge=11_000
+    )
+    answer_bytes_max: int = setting(256 * MIB, "Largest answer that is read; a larger one is asked for in parts.", "bytes", ge=MIB)
+
+
 class LogSettings(_Group):
     """Messages on stderr."""
 
@@ -540,6 +608,7 @@ class Settings(_Group):
     gpu: GpuSettings = GpuSettings()
     jobs: JobSettings = JobSettings()
     report: ReportSettings = ReportSettings()
+    prometheus: PrometheusSettings = PrometheusSettings()
     trends: TrendsSettings = TrendsSettings()
     s3: S3Settings = S3Settings()
     retention: RetentionSettings = RetentionSettings()

@@ -55,6 +55,9 @@ OWNERS = {
 }
 """Libraries that one part owns."""
 
+EXCEPTIONS = {("collect/prometheus/authentication.py", name) for name in ("botocore.auth", "botocore.awsrequest", "botocore.session")}
+"""Modules of owned libraries that a single module elsewhere may import: requests to managed Prometheus are signed as AWS wants them."""
+
 CLOCKS = re.compile(r"\b(?:datetime\.now|datetime\.utcnow|time\.time|time\.monotonic|date\.today|Timestamp\.now|Timestamp\.utcnow)\(")
 
 
@@ -85,7 +88,8 @@ def test_a_module_imports_only_what_its_part_may(path: Path) -> None:
         if top == "batch":
             other = rest.partition(".")[0] if rest.partition(".")[0] in ALLOWED else "batch"
             assert other == part or other in ALLOWED[part], f"{part} imports {name}"
-        assert part in OWNERS.get(top, {part}), f"{part} imports {top}, which {OWNERS.get(top)} own"
+        own = part in OWNERS.get(top, {part}) or (path.relative_to(ROOT).as_posix(), name) in EXCEPTIONS
+        assert own, f"{part} imports {top}, which {OWNERS.get(top)} own"
 
 
 def test_every_part_stands_in_the_table() -> None:

@@ -20,6 +20,7 @@ from batch.collect.moment import latest_believed, split
 from batch.collect.nodes import NodeCollector
 from batch.collect.owners import OwnerCollector, has_unexplained_replica_sets, job_owners, with_top_owners
 from batch.collect.pods import PodCollector
+from batch.collect.prometheus.read import NOT_ASKED, Prometheus
 from batch.collect.rejects import Rejects
 from batch.collect.source import (
     AUTOSCALERS,
@@ -49,7 +50,7 @@ from batch.deadline import Deadline
 from batch.errors import CollectError
 from batch.snapshot.model import Gap, Snapshot
 from batch.snapshot.requests_rule import rule_of
-from batch.snapshot.schemas import GPU_USAGE, WORKLOAD_CONTAINERS
+from batch.snapshot.schemas import WORKLOAD_CONTAINERS
 
 _MOST_RESTARTS = 3
 """How often one list is begun again after its continue token expired: a list that takes longer than the API server keeps
@@ -127,9 +128,10 @@ def assemble(
     deadline: Deadline,
     namespaces: Collection[str] = (),
     sampling: Sampling = ONCE,
+    prometheus: Prometheus | None = None,
     on_page: Callable[[str, int], None] = lambda _name, _count: None,
 ) -> Snapshot:
-    """Read every kind and give a checked Snapshot.
+    """Read every kind, ask Prometheus if there is one, and give a checked Snapshot.
 
     `taken_at` None: the newest measurement, else what `fallback_taken_at` gives. `on_page` hears of every page (name of the kind, objects
     so far). Raises CollectError when pods, or without `namespaces` nodes, cannot be read; every other source becomes a Gap.
@@ -155,6 +157,7 @@ def assemble(
         reading.gaps.append(Gap("pods", f"only those of {', '.join(read)} were read", _OTHERS_UNKNOWN))
     reading.note_rejects()
     moment = (taken_at or reading.newest or fallback_taken_at()).astimezone(UTC)
+    measures = prometheus.measure(moment, reading.tables, reading.unread, deadline, read) if prometheus else NOT_ASKED
     return Snapshot(
         taken_at=moment,
         cluster=identity.cluster,
@@ -162,11 +165,11 @@ def assemble(
         source=identity.source,
         run_id=identity.run_id or moment.strftime("%Y%m%dT%H%M%SZ"),
         date=identity.date or moment.strftime("%Y-%m-%d"),
-        tables={**reading.tables, "rejects": reading.rejects.table()},
-        gaps=tuple(reading.gaps),
+        tables={**reading.tables, **measures.tables, "rejects": reading.rejects.table()},
+        gaps=(*measures.explained(reading.gaps), *measures.gaps),
         namespaces=tuple(read) or None,
         complete=reading.complete,
-        unread=frozenset(reading.unread),
+        unread=frozenset(reading.unread) | measures.unread,
     )
 
 
@@ -202,7 +205,7 @@ class _Reading:
     rejects: Rejects = field(default_factory=Rejects)
     tables: dict[str, pd.DataFrame] = field(default_factory=dict)
     gaps: list[Gap] = field(default_factory=list)
-    unread: set[str] = field(default_factory=lambda: {GPU_USAGE.name})  # no source of it is asked
+    unread: set[str] = field(default_factory=set)
     newest: datetime | None = None
     forbidden_namespaces: set[str] = field(default_factory=set)
     complete: bool = True

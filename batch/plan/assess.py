@@ -6,6 +6,7 @@ from batch.plan import measured
 from batch.plan.flavors import compared_flavors
 from batch.plan.fleet import fleets
 from batch.plan.headroom import headroom
+from batch.plan.instants import pod_instants
 from batch.plan.judgements import judge
 from batch.plan.minor_resources import minor_resources
 from batch.plan.model import CapacityPlan
@@ -27,6 +28,7 @@ from batch.settings import Settings
 from batch.snapshot import views
 from batch.snapshot.history import NO_HISTORY, History
 from batch.snapshot.model import Snapshot
+from batch.snapshot.window import window
 
 
 def assess(snapshot: Snapshot, settings: Settings, history: History = NO_HISTORY, prices: Prices = NO_PRICES) -> CapacityPlan:
@@ -41,7 +43,10 @@ def assess(snapshot: Snapshot, settings: Settings, history: History = NO_HISTORY
     sizes = node_sizes(snapshot, nodes, bound, flavors)
     prices = prices.judged_at(snapshot.taken_at, settings.prices.max_age_seconds)
     choice = Choice(nodes, flavors, sizes, offers(snapshot, nodes, flavors), prices)
-    planned = tuple(plan(profile, snapshot, pods, choice, settings.plan) for profile in profiles(snapshot, nodes, pods, settings.plan))
+    instants = pod_instants(snapshot)
+    planned = tuple(
+        plan(profile, snapshot, pods, choice, settings.plan, instants) for profile in profiles(snapshot, nodes, pods, settings.plan)
+    )
     of_cluster, of_pools = totals(snapshot, pods, nodes), pools(nodes)
     sized = rightsize(snapshot, history, nodes, bound, settings, prices)
     room, packed = headroom(snapshot, bound, nodes), fleets(snapshot, pods, nodes, flavors, sizes, prices)
@@ -65,4 +70,5 @@ def assess(snapshot: Snapshot, settings: Settings, history: History = NO_HISTORY
         if any(one.is_change for one in sized.advice)
         else NO_FLEETS,
         headroom=room,
+        window=window(snapshot),
     )

@@ -79,6 +79,8 @@ def _fit(flavor: Flavor, size: NodeSize, needs: Needs, risks: Risks, chance: flo
         safe_pods_per_node=risks.most_pods(name, chance),
         outlier_overflow_probability=_overflow(withstood, needs),
         node_monthly_cost=prices.monthly(name, 1),
+        memory_overrun_probability_mean=risks.memory_mean(name, pods),
+        cpu_overrun_probability_mean=risks.cpu_mean(name, pods),
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 import pandas as pd
 
@@ -17,6 +18,7 @@ from batch.plan.model_packing import NO_FLEETS, NO_HEADROOM, Fleets, Headroom
 from batch.plan.prices import NO_PRICES, Prices
 from batch.plan.rightsizing.model import NO_ADVICE, Rightsizing
 from batch.snapshot.schema import FLAG, INTEGER, TEXT, Column, Schema
+from batch.snapshot.window import Window
 
 NODE_CAPACITY = Schema(
     "node_capacity",
@@ -268,7 +270,8 @@ class FlavorFit:
     slots beside DaemonSets; None: nothing limits there, or unknown. `binding` names the smallest of them: "cpu_requests",
     "memory_requests", "cpu_p95", "memory_p95" or "pod_limit". `safe_pods_per_node` is the most pods, within the slots, whose chance of an
     overrun is accepted in memory and in CPU. `monthly_cost` is that of all nodes, `node_monthly_cost` that of one. `outlier_overflow_probability` is the chance that of `pods_per_node` pods more than
-    `outliers_tolerated` reach the outlier level.
+    `outliers_tolerated` reach the outlier level. With several instants `*_overrun_probability` is that of the worst one and
+    `*_overrun_probability_mean` their mean, which is None of a single moment.
     """
 
     flavor: Flavor
@@ -294,6 +297,8 @@ class FlavorFit:
     safe_pods_per_node: int | None = None
     outlier_overflow_probability: float | None = None
     node_monthly_cost: float | None = None
+    memory_overrun_probability_mean: float | None = None
+    cpu_overrun_probability_mean: float | None = None
 
 
 @dataclass(frozen=True)
@@ -315,8 +320,22 @@ class Recommendation:
 
 
 @dataclass(frozen=True)
+class AtOnce:
+    """How many pods of a profile ran at the same time, over the instants of the window."""
+
+    instant_count: int
+    minimum: int
+    median: float
+    peak: int
+    peak_at: datetime
+
+
+@dataclass(frozen=True)
 class ProfilePlan:
     """The plan for one set of pods.
+
+    With `at_once` the distributions are of pods times instants, those that are gone included; else of the pods that run now, each with its
+    newest measurement. `unplaced_pod_count` are pods that are gone and of which it is not known whether they were of this profile.
 
     `pods` has the schema PROFILE_PODS. `recommended` is None when no flavor can be recommended; then
     `refusal` says why. `odds` has the flavors worth comparing, not all.
@@ -340,13 +359,19 @@ class ProfilePlan:
     recommended: Recommendation | None
     refusal: Message | None
     odds: tuple[Odds, ...] = ()
+    at_once: AtOnce | None = None
+    unplaced_pod_count: int = 0
+
+    def at_a_time(self, count: int) -> int:
+        """Give how many pods a count of the distributions' values is: of pods at instants the mean over the instants, rounded."""
+        return round(count / self.at_once.instant_count) if self.at_once else count
 
 
 @dataclass(frozen=True)
 class CapacityPlan:
     """Everything that the plan says. `nodes` has the schema NODE_CAPACITY.
 
-    `fleets` are for the pods as they ask now, `right_sized_fleets` for what is recommended to them; empty without a recommended change.
+    `window` is what usage rests on beside the snapshot itself; None without Prometheus. `fleets` are for the pods as they ask now, `right_sized_fleets` for what is recommended to them; empty without a recommended change.
     `trends` is None where no history was looked at.
     """
 
@@ -362,4 +387,5 @@ class CapacityPlan:
     fleets: Fleets = NO_FLEETS
     right_sized_fleets: Fleets = NO_FLEETS
     headroom: Headroom = NO_HEADROOM
+    window: Window | None = None
     trends: Trends | None = None

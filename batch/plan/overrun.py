@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 import numpy as np
 
-from batch.plan.sums import Floats, Sums
+from batch.plan.sums import Floats, Integers, Sums
 
 MEMORY_BIN_BYTES = 1024**2
 CPU_BIN_NANOCORES = 10**6
@@ -37,7 +37,7 @@ class Draws:
     certain, small enough or too large, nothing is convolved: that leaves out most machines that are far too large or too small.
     """
 
-    def __init__(self, values: Sequence[int], bin_width: int, sizes: Collection[int]) -> None:
+    def __init__(self, values: Sequence[int] | Integers, bin_width: int, sizes: Collection[int]) -> None:
         bins = -(-np.asarray(values, dtype=np.int64) // bin_width)
         self._values, self._bin_width = values, bin_width
         self._large = [size for size in sizes if size // bin_width > _FINE]
@@ -52,7 +52,7 @@ class Draws:
     def overrun(self, pod_count: int, size: int) -> float:
         """Give the chance that `pod_count` pods need more than `size`; 1 where the size is negative."""
         room = size // self._bin_width
-        least, most = self._bounds(pod_count, room)
+        least, most = self.bounds(pod_count, room)
         if most < _NOTHING or least > 1 - _NOTHING:
             return float(round(most))
         return float(np.clip(1.0 - self._sums_up_to(room).within(pod_count, room), 0.0, 1.0))
@@ -70,9 +70,14 @@ class Draws:
         room = size // self._bin_width
         if room > _FINE:
             return self._coarser.most_pods(size, chance, limit)
-        known = _last(0, limit, lambda pod_count: self._bounds(pod_count, room)[1] <= chance)
-        possible = _last(known, limit, lambda pod_count: self._bounds(pod_count, room)[0] <= chance)
+        known = _last(0, limit, lambda pod_count: self.bounds(pod_count, room)[1] <= chance)
+        possible = _last(known, limit, lambda pod_count: self.bounds(pod_count, room)[0] <= chance)
         return _last(known, possible, lambda pod_count: self.overrun(pod_count, size) <= chance)
+
+    @property
+    def shares(self) -> tuple[Integers, Floats]:
+        """The bins that have values, ascending, and the share of values in each."""
+        return self._bins, self._shares
 
     @functools.cached_property
     def _coarser(self) -> Draws:
@@ -92,8 +97,8 @@ class Draws:
         largest = float(self._bins[-1 if tilt > 0 else 0])
         return math.log(float(np.exp(np.maximum(tilt * (self._bins - largest), -700.0)) @ self._shares)) + float(tilt) * largest
 
-    def _bounds(self, pod_count: int, room: int) -> tuple[float, float]:
-        """Give what the chance is at least and at most, by Chernoff's inequality (1952), which holds for every tilt.
+    def bounds(self, pod_count: int, room: int) -> tuple[float, float]:
+        """Give what the chance of more than `room` bins is at least and at most, by Chernoff's inequality (1952), which holds for every tilt.
 
         P(sum > room) <= exp(-tilt * (room + 1)) * E exp(tilt * value)^N, and for negative tilts P(sum <= room) <= exp(-tilt * room) * ….
         """

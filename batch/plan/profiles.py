@@ -14,7 +14,9 @@ from batch.plan import jupyterhub, selectors
 from batch.plan.coverage import lacking
 from batch.plan.demand import DAEMONSET
 from batch.plan.fits import Needs, flavor_fits, mean_request
+from batch.plan.instants import PodInstants, at_once, pooled
 from batch.plan.measured import is_measured
+from batch.plan.members import Profile, has_instants, is_hub_user, over_time, running
 from batch.plan.model import PROFILE_PODS, Distribution, Flavor, NodePlan, ProfilePlan
 from batch.plan.odds import odds
 from batch.plan.outliers import outliers
@@ -41,18 +43,6 @@ _NANO = 10**9
 
 
 @dataclass(frozen=True)
-class Profile:
-    """A set of Running pods to plan for."""
-
-    name: str
-    title: str
-    namespace: str | None
-    selector: str
-    pods_per_node: int
-    pods_per_node_reason: str
-
-
-@dataclass(frozen=True)
 class Choice:
     """What the pods of any profile may be put on: flavors, what a node of each has for pods and offers beside, and what it costs.
 
@@ -72,7 +62,7 @@ def profiles(snapshot: Snapshot, nodes: pd.DataFrame, pods: pd.DataFrame, settin
     A profile of the settings takes the place of a found one of its name. Raises SettingsError as given_profiles does.
     """
     found = [_all_pods(nodes, partial=snapshot.namespaces is not None)]
-    if _is_hub_user(snapshot, pods).any():
+    if is_hub_user(snapshot, pods).any():
         selector = "=".join(jupyterhub.USER_LABEL)
         found.append(Profile(JUPYTERHUB, "JupyterHub user pods", None, selector, _DEFAULT_PODS_PER_NODE, _DEFAULT_REASON))
     return tuple({profile.name: profile for profile in (*found, *given_profiles(settings))}.values())
@@ -92,13 +82,26 @@ def given_profiles(settings: PlanSettings) -> tuple[Profile, ...]:
     return tuple(_of_settings(profile) for profile in settings.profiles)
 
 
-def plan(profile: Profile, snapshot: Snapshot, pods: pd.DataFrame, choice: Choice, settings: PlanSettings) -> ProfilePlan:
-    """Plan for one profile. `pods` are all pods with their usage (measured.with_usage)."""
-    members = _members(profile, snapshot, pods)
-    memory = distribution(members["usage_memory_bytes"], settings.memory_thresholds_bytes)
-    cpu = distribution(members["usage_cpu_nanocores"], [round(cores * _NANO) for cores in settings.cpu_thresholds_cores])
+def plan(
+    profile: Profile,
+    snapshot: Snapshot,
+    pods: pd.DataFrame,
+    choice: Choice,
+    settings: PlanSettings,
+    instants: PodInstants | None = None,
+) -> ProfilePlan:
+    """Plan for one profile. `pods` are all pods with their usage (measured.with_usage).
+
+    With `instants` usage is that of pods times instants, as far as they have it of this profile.
+    """
+    members = running(profile, snapshot, pods)
+    together, unplaced_count = over_time(profile, snapshot, pods, instants) if instants else (None, 0)
+    used = pooled(together.memory) if together else members["usage_memory_bytes"]
+    memory = distribution(used, settings.memory_thresholds_bytes)
+    used = pooled(together.cpu) if together else members["usage_cpu_nanocores"]
+    cpu = distribution(used, [round(cores * _NANO) for cores in settings.cpu_thresholds_cores])
     found_outliers = outliers(members, memory, profile.pods_per_node, settings)
-    measured_count = int(is_measured(members).sum())
+    measured_count = int((is_measured(members) | has_instants(members, instants)).sum())
     needs = Needs(
         cpu=cpu,
         memory=memory,
@@ -109,7 +112,7 @@ def plan(profile: Profile, snapshot: Snapshot, pods: pd.DataFrame, choice: Choic
         pod_count=len(members),
     )
     sizes, most = _sizes_beside(members, snapshot, pods, choice), settings.overrun_probability_max
-    risks = Risks(sizes, cpu, memory)
+    risks = Risks(sizes, cpu, memory, together)
     fits = flavor_fits(choice.flavors, sizes, needs, risks, chance=most, prices=choice.prices)
     suited = suits(snapshot, members, choice.offers, profile.pods_per_node)
     recommended, refusal = recommend(fits, suited, lacking=lacking(measured_count, len(members), settings), most=most, prices=choice.prices)
@@ -132,6 +135,8 @@ def plan(profile: Profile, snapshot: Snapshot, pods: pd.DataFrame, choice: Choic
         recommended=recommended,
         refusal=refusal,
         odds=odds(candidates(fits, suited), risks, recommended.flavor if recommended else None, profile.pods_per_node),
+        at_once=at_once(together) if together else None,
+        unplaced_pod_count=unplaced_count,
     )
 
 
@@ -149,15 +154,6 @@ def _of_settings(given: ProfileSettings) -> Profile:
     return Profile(given.name, given.name, given.namespace, given.selector, given.pods_per_node, reason)
 
 
-def _members(profile: Profile, snapshot: Snapshot, pods: pd.DataFrame) -> pd.DataFrame:
-    chosen = pods["phase"] == "Running"
-    if profile.namespace is not None:
-        chosen &= pods["namespace"] == profile.namespace
-    if requirements := selectors.parse(profile.selector, profile.name):
-        chosen &= pods["label_set"].isin(selectors.selected(snapshot, requirements))
-    return pods.loc[chosen]
-
-
 def _sizes_beside(members: pd.DataFrame, snapshot: Snapshot, pods: pd.DataFrame, choice: Choice) -> Mapping[str, NodeSize]:
     """Give what nodes have for these pods. DaemonSet pods among them are drawn as they are, so a node keeps no room for them beside that."""
     if not (members["workload_kind"] == DAEMONSET).any():
@@ -166,16 +162,10 @@ def _sizes_beside(members: pd.DataFrame, snapshot: Snapshot, pods: pd.DataFrame,
     return node_sizes(snapshot, choice.nodes, pods.loc[others], choice.flavors)
 
 
-def _is_hub_user(snapshot: Snapshot, pods: pd.DataFrame) -> pd.Series:
-    key, value = jupyterhub.USER_LABEL
-    requirement = selectors.Requirement(key, frozenset({value}), wanted=True)
-    return (pods["phase"] == "Running") & pods["label_set"].isin(selectors.selected(snapshot, (requirement,)))
-
-
 def _profile_pods(snapshot: Snapshot, members: pd.DataFrame) -> pd.DataFrame:
     """Give the members as PROFILE_PODS: largest memory first, user pods with their owner decoded."""
     rows = members.sort_values(["usage_memory_bytes", "namespace", "pod"], ascending=[False, True, True], na_position="last")
-    users = _is_hub_user(snapshot, rows)
+    users = is_hub_user(snapshot, rows)
     decoded = jupyterhub.owners(rows.loc[users]).reindex(rows.index)
     frame = rows.assign(
         workload=rows["workload"].mask(users, decoded).astype(TEXT),

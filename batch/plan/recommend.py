@@ -131,22 +131,33 @@ def _too_risky(nearest: FlavorFit, pods_per_node: int, most: float, reasons: Map
 
 
 def _reasons(best: FlavorFit, suits: Suits, most: float) -> tuple[Message, ...]:
+    by_memory, by_cpu = best.memory_overrun_probability_mean, best.cpu_overrun_probability_mean
     return (
         message(
-            "The chance that {pods:count} of these pods together need more memory than a node leaves them ({room:bytes}) is {chance:probability}; {most:probability} is accepted.",
+            f"The chance that {{pods:count}} of these pods together need more memory than a node leaves them ({{room:bytes}}) is {{chance:probability}}{_at_worst(by_memory)}; {{most:probability}} is accepted.",
             pods=suits.pods_per_node,
             room=(best.allocatable_memory_bytes or 0) - (best.daemonset_memory_bytes or 0),
             chance=best.memory_overrun_probability,
             most=most,
+            **_mean(by_memory),
         ),
         message(
-            "For CPU ({room:nanocores}) it is {chance:probability}.",
+            f"For CPU ({{room:nanocores}}) it is {{chance:probability}}{_at_worst(by_cpu)}.",
             room=(best.allocatable_cpu_nanocores or 0) - (best.daemonset_cpu_nanocores or 0),
             chance=best.cpu_overrun_probability,
+            **_mean(by_cpu),
         ),
         _slots_taken(best, suits.pods_per_node),
         *_accelerators(best, suits),
     )
+
+
+def _at_worst(mean: float | None) -> str:
+    return "" if mean is None else " at the worst instant of the window, {mean:probability} on average"
+
+
+def _mean(mean: float | None) -> dict[str, object]:
+    return {} if mean is None else {"mean": mean}
 
 
 def _slots_taken(best: FlavorFit, pods_per_node: int) -> Message:

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
 
 _STEP = 16
 """Distributions are kept for 1 to 15 pods and for multiples of 16: any other number is one of the latter and one of the former."""
@@ -23,7 +24,7 @@ class Sums:
     def __init__(self, single: Floats) -> None:
         self._folds: dict[int, Floats] = {1: single}
         self._within: dict[int, Floats] = {}
-        self._length = _good_length(2 * len(single) - 1)
+        self._length = good_length(2 * len(single) - 1)
 
     def within(self, pod_count: int, room: int) -> float:
         """Give the chance that `pod_count` pods need at most `room` bins."""
@@ -50,7 +51,7 @@ class Sums:
         return np.maximum(np.fft.irfft(spectrum, self._length)[: len(left)], 0.0)
 
 
-def _good_length(least: int) -> int:
+def good_length(least: int) -> int:
     """Give the smallest number from `least` on without a prime factor over 5: the transform is fastest there."""
     best = 1 << (least - 1).bit_length()
     fives = 1

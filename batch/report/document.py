@@ -17,6 +17,7 @@ from batch.report.document_jobs import jobs_document
 from batch.report.document_packing import NO_ROOM, packing_document, pool_headroom
 from batch.report.document_prices import price_gaps, prices_document
 from batch.report.document_profiles import base_units, profile_document
+from batch.report.document_prometheus import prometheus_document, prometheus_gaps
 from batch.report.document_rightsizing import rightsizing_document
 from batch.report.document_trends import trends_document
 from batch.report.format import render_message
@@ -48,9 +49,12 @@ def stopped(report: Report) -> Report:
     return dataclasses.replace(report, run=run, artifacts=tuple(map(marked, report.artifacts)))
 
 
-def not_assessed(plan: CapacityPlan, gpu: GpuAssessment, snapshot: Snapshot) -> tuple[Gap, ...]:
-    """Give what was not even asked for: what the settings leave out, what accelerators do not tell, and what this version does not have."""
-    return (*price_gaps(plan.prices), *gpu_gaps(gpu, snapshot), *NOT_BUILT)
+def not_assessed(plan: CapacityPlan, gpu: GpuAssessment, snapshot: Snapshot, gaps: tuple[Gap, ...]) -> tuple[Gap, ...]:
+    """Give what was not even asked for: what the settings leave out, what accelerators do not tell, and what this version does not have.
+
+    `gaps` are of what was asked.
+    """
+    return (*price_gaps(plan.prices), *prometheus_gaps(plan.window, gaps), *gpu_gaps(gpu, snapshot), *NOT_BUILT)
 
 
 def report_document(
@@ -80,7 +84,7 @@ def report_document(
             "requests_rule": rule_of(snapshot.kubernetes_version).value,
         },
         "run": {**_run(run), "sampling": _sampling(sampling)},
-        "gaps": [dataclasses.asdict(gap) for gap in dict.fromkeys((*gaps, *not_assessed(plan, gpu, snapshot)))],
+        "gaps": [dataclasses.asdict(gap) for gap in dict.fromkeys((*gaps, *not_assessed(plan, gpu, snapshot, gaps)))],
         "totals": base_units({**vars(plan.totals), "pod_count_by_phase": dict(plan.totals.pod_count_by_phase)}),
         "waiting": [base_units({**vars(row), "resources": dict(row.resources)}) for row in plan.waiting],
         "minor_resources": [vars(row) for row in plan.minor_resources],
@@ -89,6 +93,7 @@ def report_document(
         "nodes": [_node(row) for row in NODE_CAPACITY.to_arrow(plan.nodes).to_pylist()],
         "profiles": [profile_document(profile) for profile in plan.profiles],
         "prices": prices_document(plan.prices),
+        "prometheus": prometheus_document(plan.window),
         "gpu": gpu_document(gpu),
         "jobs": jobs_document(jobs, files),
         "rightsizing": rightsizing_document(plan.rightsizing, files),

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from batch.plan.model import Distribution, FlavorFit, NodePlan, Outliers, ProfilePlan, Recommendation
+from batch.plan.model import AtOnce, Distribution, FlavorFit, NodePlan, Outliers, ProfilePlan, Recommendation
 from batch.report.format import render_message
 
 QUANTILES = ("0.5", "0.75", "0.9", "0.95", "0.98", "0.99", "1")
@@ -29,16 +29,22 @@ def profile_document(profile: ProfilePlan) -> dict[str, Any]:
         "measured_pod_count": profile.measured_pod_count,
         "pods_per_node": profile.pods_per_node,
         "pods_per_node_reason": profile.pods_per_node_reason,
-        "memory_bytes": _distribution(profile.memory, "threshold_bytes", 1),
-        "cpu_cores": _distribution(profile.cpu, "threshold_cores", NANO),
+        "memory_bytes": _distribution(profile, profile.memory, "threshold_bytes", 1),
+        "cpu_cores": _distribution(profile, profile.cpu, "threshold_cores", NANO),
         "average_plan": _average_plan(profile.average_plan),
         "quantile_plans": [base_units(vars(plan)) for plan in profile.quantile_plans],
         "outliers": _outliers(profile.outliers),
         "flavors": [_flavor(fit) for fit in profile.flavors],
         "odds": odds_rows(profile),
+        "at_once": _at_once(profile.at_once) if profile.at_once else None,
+        "unplaced_pod_count": profile.unplaced_pod_count,
         "recommended_flavor": _recommended(profile.recommended) if profile.recommended else None,
         "refusal": render_message(profile.refusal) if profile.refusal else None,
     }
+
+
+def _at_once(found: AtOnce) -> dict[str, Any]:
+    return {**vars(found), "peak_at": found.peak_at.isoformat().replace("+00:00", "Z")}
 
 
 def odds_rows(profile: ProfilePlan) -> list[dict[str, Any]]:
@@ -58,7 +64,7 @@ def _cores(nanocores: float | None) -> float | None:
     return None if nanocores is None else nanocores / NANO
 
 
-def _distribution(distribution: Distribution, threshold: str, divisor: int) -> dict[str, Any]:
+def _distribution(profile: ProfilePlan, distribution: Distribution, threshold: str, divisor: int) -> dict[str, Any]:
     """Divide by `divisor` where the distribution is in nanocores; bytes stay as they are."""
 
     def scaled(value: float | None) -> float | None:
@@ -68,7 +74,7 @@ def _distribution(distribution: Distribution, threshold: str, divisor: int) -> d
     return {
         "mean": scaled(distribution.mean),
         "quantiles": {quantile: scaled(found.get(quantile)) for quantile in QUANTILES},
-        "over": [{threshold: scaled(size), "pod_count": count} for size, count in distribution.over],
+        "over": [{threshold: scaled(size), "pod_count": profile.at_a_time(count)} for size, count in distribution.over],
     }
 
 

@@ -58,6 +58,7 @@ def _entry(advice: Advice, patch: str | None, words: _Words) -> dict[str, Any]:
         "change_memory_bytes": None if advice.memory.target is None else advice.memory_change,
         "monthly_saving": advice.monthly_saving,
         "strategy": advice.strategy,
+        "source": evidence.source,
         "confidence": evidence.confidence,
         "sample_count": evidence.sample_count,
         "night_count": evidence.night_count,
@@ -68,6 +69,7 @@ def _entry(advice: Advice, patch: str | None, words: _Words) -> dict[str, Any]:
         "quantile_interval_memory_bytes": None if advice.memory.interval is None else list(advice.memory.interval),
         "candidates": {name: _candidate(advice.cpu, advice.memory, name) for name in ("peak", "decayed", "target_ratio")},
         "killed_count": advice.kill_count,
+        "throttled_ratio": advice.throttled_ratio,
         "patch": patch if advice.is_change and advice.patchable else None,
         "reasons": [words.of(reason) for reason in advice.reasons],
     }

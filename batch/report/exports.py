@@ -31,6 +31,7 @@ from batch.report.exports_trends import trend_tables
 from batch.report.files import profile_file
 from batch.report.model import Artifact
 from batch.snapshot.model import Snapshot
+from batch.snapshot.prometheus_schemas import MEASURED_CONTAINERS, NODE_WINDOWS
 from batch.snapshot.schema import Schema
 from batch.snapshot.schemas import REJECTS
 
@@ -59,9 +60,14 @@ def tables(snapshot: Snapshot, plan: CapacityPlan, gpu: GpuAssessment, jobs: Job
         _table("gpu-resources", _rows(GPU_RESOURCE_COLUMNS, map(gpu_resource, gpu.resources))),
         *(_table(name, _rows(columns, rows)) for name, columns, rows in gpu_tables(gpu)),
         *_job_tables(jobs),
+        *_prometheus_tables(snapshot),
         _table("rejects", _columns(REJECTS, snapshot.table("rejects"))),
         _table(
-            "gaps", _rows(("source", "reason", "effect"), map(vars, dict.fromkeys((*snapshot.gaps, *not_assessed(plan, gpu, snapshot)))))
+            "gaps",
+            _rows(
+                ("source", "reason", "effect"),
+                map(vars, dict.fromkeys((*snapshot.gaps, *not_assessed(plan, gpu, snapshot, snapshot.gaps)))),
+            ),
         ),
     )
 
@@ -105,6 +111,8 @@ _FLAVOR_COLUMNS = (
     "outlier_overflow_probability",
     "cpu_overrun_probability",
     "memory_overrun_probability",
+    "cpu_overrun_probability_mean",
+    "memory_overrun_probability_mean",
     "node_count",
     "node_monthly_cost",
     "monthly_cost",
@@ -168,6 +176,14 @@ def _packing_tables(plan: CapacityPlan) -> tuple[Artifact, ...]:
         _table("losses", _rows(_LOSS_COLUMNS, map(vars, plan.headroom.losses))),
         _table("emptyable-nodes", _rows(_EMPTYABLE_COLUMNS, map(vars, plan.headroom.emptyable))),
         _table("fleets", _rows(_FLEET_COLUMNS, map(fleet_row, fleets))),
+    )
+
+
+def _prometheus_tables(snapshot: Snapshot) -> tuple[Artifact, ...]:
+    """Write what Prometheus told of each container and node; instants and days are in the snapshot's own tables."""
+    return tuple(
+        _table(schema.name.replace("_", "-"), _columns(schema, snapshot.table(schema.name)))
+        for schema in (MEASURED_CONTAINERS, NODE_WINDOWS)
     )
 
 

@@ -103,7 +103,7 @@ def _material(run: Run, snapshot: Snapshot, plan: CapacityPlan, gpu: GpuAssessme
         settings=settings,
         findings=by_urgency((*plan.findings, *(plan.trends.findings if plan.trends else ()), *gpu.findings, *jobs.findings)),
         gaps=snapshot.gaps,
-        not_built=not_assessed(plan, gpu, snapshot),
+        not_built=not_assessed(plan, gpu, snapshot, snapshot.gaps),
     )
 
 

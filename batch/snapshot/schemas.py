@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from batch.snapshot.job_schemas import CRONJOB_RESOURCES, CRONJOBS, JOB_CONDITIONS, JOB_RESOURCES, JOBS
+from batch.snapshot.prometheus_schemas import CONTAINER_DAYS, CONTAINER_INSTANTS, MEASURED_CONTAINERS, NODE_WINDOWS, PROMETHEUS
 from batch.snapshot.schema import FLAG, INSTANT, INTEGER, REAL, TEXT, Column, Schema
 
 FORMAT_VERSION = 1
@@ -541,6 +542,11 @@ SCHEMAS = {
         CLAIM_DEVICES,
         CLAIM_PODS,
         POD_CLAIMS,
+        PROMETHEUS,
+        MEASURED_CONTAINERS,
+        CONTAINER_DAYS,
+        CONTAINER_INSTANTS,
+        NODE_WINDOWS,
         GPU_USAGE,
         REJECTS,
     )
@@ -557,7 +563,12 @@ SOURCES_OF_OPTIONAL: Mapping[str, tuple[str, ...]] = {
     "job_resources": ("jobs",),
     "cronjobs": ("cronjobs",),
     "cronjob_resources": ("cronjobs",),
-    "gpu_usage": ("prometheus",),
+    "prometheus": ("prometheus",),
+    "measured_containers": ("prometheus",),
+    "container_days": ("prometheus",),
+    "container_instants": ("prometheus",),
+    "node_windows": ("node_windows",),
+    "gpu_usage": ("gpu_usage",),
     "rejects": (),
 }
 """What is not known of a snapshot that lacks a table; one that lacks any other table is no snapshot."""

@@ -21,7 +21,7 @@ from tests.worlds import world
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = Path(sysconfig.get_path("scripts"))
-INSTALLATIONS = ("base", "overlays/s3", "overlays/mail", "overlays/namespaced", "overlays/preflight")
+INSTALLATIONS = ("base", "overlays/s3", "overlays/mail", "overlays/namespaced", "overlays/preflight", "overlays/prometheus")
 
 # What the contract lists as kinds of a dump, and the metrics API.
 NAMESPACED = {
@@ -210,7 +210,7 @@ def test_pods_meet_the_restricted_standard(name: str) -> None:
             "readOnlyRootFilesystem": True,
             "capabilities": {"drop": ["ALL"]},
         }
-    allowed = {"name", "configMap", "emptyDir", "persistentVolumeClaim"}
+    allowed = {"name", "configMap", "emptyDir", "persistentVolumeClaim", "secret"}
     assert all(set(volume) <= allowed for volume in spec["volumes"])
 
 
@@ -222,6 +222,17 @@ def test_the_preflight_sees_what_the_run_sees() -> None:
         assert check[field] == run[field]
     *_, of_run, of_check = job("overlays/preflight")["podFailurePolicy"]["rules"]
     assert of_check == {"action": "FailJob", "onExitCodes": {**of_run["onExitCodes"], "containerName": "check"}}
+
+
+def test_the_token_of_prometheus_is_mounted_where_it_is_read(tmp_path: Path) -> None:
+    chosen = settings("overlays/prometheus", tmp_path).prometheus
+    (container,) = pod("overlays/prometheus")["containers"]
+    (mount,) = (mount for mount in container["volumeMounts"] if mount["name"] == "prometheus-token")
+    (volume,) = (volume for volume in pod("overlays/prometheus")["volumes"] if volume["name"] == "prometheus-token")
+    assert chosen.url is not None
+    assert chosen.token_file == Path(mount["mountPath"]) / volume["secret"]["items"][0]["path"]
+    assert mount["readOnly"]
+    assert chosen.budget_seconds < (settings("overlays/prometheus", tmp_path).run.deadline_seconds or 0)
 
 
 @pytest.mark.parametrize("name", INSTALLATIONS)

@@ -5,12 +5,15 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+from batch.findings import message
 from batch.plan.model import Odds, ProfilePlan, Recommendation
 from batch.report.charts.draw import NARROW_MM, WIDE_MM, draw
 from batch.report.format import render_message
 from batch.report.model import ChanceLine, Chances
 from batch.report.sections.odds_chart import odds_chart
 from tests.report.plans import small_plan
+
+BASIS = message("one snapshot at 02:00")
 
 
 def line(name: str, growth: float, **more: bool) -> ChanceLine:
@@ -55,7 +58,7 @@ def test_the_chart_shows_the_larger_chance_and_joins_flavors_that_look_alike() -
     one = Odds("one", (1, 2, 3), (0.0, 0.1, 0.5), (0.2, 0.0, 0.1))
     same = Odds("same", (1, 2), (0.21, 0.11), (0.0, 0.0))
     other = Odds("other", (1, 2), (0.9, 0.99), (0.0, 0.0))
-    chart = odds_chart(profile(one, same, other, recommended="same"), 0.01)
+    chart = odds_chart(profile(one, same, other, recommended="same"), 0.01, BASIS)
     assert chart is not None
     assert isinstance(chart.drawing, Chances)
     first, second = chart.drawing.lines
@@ -65,11 +68,11 @@ def test_the_chart_shows_the_larger_chance_and_joins_flavors_that_look_alike() -
 
 
 def test_without_a_recommendation_the_title_says_what_no_flavor_carries() -> None:
-    chart = odds_chart(profile(Odds("a", (1,), (0.5,), (0.0,))), 0.01)
+    chart = odds_chart(profile(Odds("a", (1,), (0.5,), (0.0,))), 0.01, BASIS)
     assert chart is not None
     assert render_message(chart.title).replace("\u00a0", " ") == "No flavor carries 100 pods at a chance of at most 1 %"
 
 
 def test_chances_that_nobody_could_see_make_no_chart() -> None:
-    assert odds_chart(profile(Odds("a", (1, 2), (0.0, 1e-7), (0.0, 0.0))), 0.01) is None
-    assert odds_chart(profile(), 0.01) is None
+    assert odds_chart(profile(Odds("a", (1, 2), (0.0, 1e-7), (0.0, 0.0))), 0.01, BASIS) is None
+    assert odds_chart(profile(), 0.01, BASIS) is None

@@ -77,7 +77,9 @@ def test_empty_cluster_has_every_key_and_no_number_made_up() -> None:
 def test_every_part_that_is_not_built_is_a_gap_once() -> None:
     given = (Gap("nodes", "forbidden", "Node figures are unknown."), NOT_BUILT[0])
     gaps = document(snapshot(), empty_plan(), gaps=given)["gaps"]
-    assert sorted(gap["source"] for gap in gaps) == sorted(["nodes", "prices", "GPU activity", *(gap.source for gap in NOT_BUILT)])
+    assert sorted(gap["source"] for gap in gaps) == sorted(
+        ["nodes", "prices", "prometheus", "GPU activity", *(gap.source for gap in NOT_BUILT)]
+    )
 
 
 def test_cores_are_floats_and_bytes_integers(small: dict[str, Any]) -> None:

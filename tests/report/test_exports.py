@@ -48,7 +48,7 @@ def test_one_file_for_each_table() -> None:
             *("profile-all-pods", "profile-all-flavors", "profile-all-odds", "right-sizing"),
             *("trends", "trends-levels", "forecast", "movers"),
             *("gpu-nodes", "gpu-resources", "gpu-holders", "gpu-shares", "gpu-devices", "gpu-waiting", "gpu-guests"),
-            *("jobs", "cronjobs", "starts", "never-deleted-jobs", "rejects", "gaps"),
+            *("jobs", "cronjobs", "starts", "never-deleted-jobs", "measured-containers", "node-windows", "rejects", "gaps"),
         )
     ]
 
@@ -62,7 +62,13 @@ def test_lines_end_as_rfc_4180_says_and_awkward_text_is_quoted() -> None:
 
 
 def test_gaps_of_the_snapshot_and_of_this_version_are_listed(read: Callable[[str], Rows]) -> None:
-    assert [row["source"] for row in read("gaps")] == ["podmetrics", "prices", "GPU activity", *(gap.source for gap in NOT_BUILT)]
+    assert [row["source"] for row in read("gaps")] == [
+        "podmetrics",
+        "prices",
+        "prometheus",
+        "GPU activity",
+        *(gap.source for gap in NOT_BUILT),
+    ]
 
 
 def test_missing_is_an_empty_cell_and_cores_are_exact(read: Callable[[str], Rows]) -> None:

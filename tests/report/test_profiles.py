@@ -3,6 +3,7 @@
 import dataclasses
 from typing import Any
 
+from batch.findings import message
 from batch.report.format import render_message
 from batch.report.model import Needs, Section
 from batch.report.sections.profile_charts import charts
@@ -66,7 +67,7 @@ def test_a_pod_without_a_limit_has_a_word_for_it() -> None:
 def test_the_recommended_flavor_is_a_level_of_the_chart_however_large_it_is() -> None:
     huge = dataclasses.replace(fit("huge", outliers_tolerated=2), flavor=dataclasses.replace(fit("huge").flavor, memory_bytes=1024 * GIB))
     planned = profile(huge, fit("small"), recommended="huge")
-    needs = charts(planned, 0.01)["needs"]
+    needs = charts(planned, 0.01, message("one snapshot"))["needs"]
     assert isinstance(needs.drawing, Needs)
     assert [level.names for level in needs.drawing.levels if level.chosen] == [("huge",)]
     assert "nominal 1\u00a0TiB of huge" in render_message(needs.title)

@@ -17,7 +17,7 @@ import jsonschema
 import pytest
 import yaml
 
-from batch.findings import Message
+from batch.findings import Message, message
 from batch.gpu.assess import assess
 from batch.jobs.assess import assess as assess_jobs
 from batch.plan.rightsizing.model import Advice, Rightsizing, Sizing, Verdict
@@ -227,7 +227,7 @@ def test_without_measurements_the_section_is_its_title() -> None:
 
 @pytest.mark.parametrize("width", [WIDE_MM, NARROW_MM])
 def test_the_chart_names_containers_and_marks(width: float) -> None:
-    svg = draw(chart(advised())["spans"].drawing, width)
+    svg = draw(chart(advised(), message("one snapshot"))["spans"].drawing, width)
     assert all(word in svg for word in ("default/web, main", "asked for", "advised", "CPU", "Memory"))
 
 
@@ -236,7 +236,7 @@ def test_a_chart_of_idle_containers_can_be_drawn() -> None:
     (one,) = advised().advice
     idle: Advice = dataclasses.replace(one, cpu=nothing, memory=dataclasses.replace(nothing, requests=GIB, usage=1))
     given = dataclasses.replace(advised(), advice=(idle,))
-    assert "seen" in draw(chart(given)["spans"].drawing, WIDE_MM)
+    assert "seen" in draw(chart(given, message("one snapshot"))["spans"].drawing, WIDE_MM)
 
 
 def test_patches_are_files_of_the_report() -> None:

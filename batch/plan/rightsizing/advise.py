@@ -21,6 +21,9 @@ _OOM_EXTRA, _OOM_RATIO = 100 * MIB, (6, 5)
 _HOT = (3, 2)
 """How much more than the pooled 95th percentile the busiest pod may use before it is said."""
 
+_HELD_BACK = 0.05
+"""Share of scheduling periods cut short from which it is said: below, bursts alone explain it."""
+
 _NANO = 10**9
 
 
@@ -49,6 +52,7 @@ class Case:
     memory_scalers: Sequence[Scaler]
     cpu_room: int | None
     memory_room: int | None
+    throttled: float | None = None
 
 
 @dataclass(frozen=True)
@@ -124,6 +128,7 @@ def advise(case: Case, policy: Policy) -> Advice:
         has_evidence=lacking is None,
         reasons=tuple(reasons),
         is_placeholder=case.placeholder,
+        throttled_ratio=case.throttled,
     )
 
 
@@ -139,6 +144,8 @@ def _circumstances(case: Case) -> Iterator[Message]:
         yield sentences.managed(case.manager)
     if case.mixed:
         yield sentences.MIXED
+    if case.throttled is not None and case.throttled >= _HELD_BACK:
+        yield sentences.throttled(case.throttled)
     for size in (case.memory.requests, case.memory.limits):
         if strange := sentences.implausible(size):
             yield strange

@@ -26,10 +26,10 @@ Amounts = tuple[int | None, int | None, int | None, int | None]
 
 @dataclass(frozen=True)
 class Kill:
-    """Kills for memory of one group: how many of its containers, when last, and the memory that the largest of them was held to."""
+    """Kills for memory of one group: how many, when last (None: only Prometheus told), and the memory that the largest was held to."""
 
     count: int
-    last_at: datetime
+    last_at: datetime | None
     held_to: int
 
 
@@ -72,6 +72,16 @@ def asks(groups: Groups, snapshot: Snapshot, window_seconds: float) -> Asks:
         guaranteed=_any(groups, pc.equal(containers["qos_class"].fill_null(""), "Guaranteed")),
         kills=_kills(groups, group, snapshot.taken_at - timedelta(seconds=window_seconds)),
     )
+
+
+def with_told(kills: Mapping[int, Kill], told: Mapping[int, int], amounts: Sequence[Amounts]) -> dict[int, Kill]:
+    """Add kills that Prometheus told of, by group: of pods that are gone too, and more than the last of each container."""
+    found = dict(kills)
+    for number, count in told.items():
+        _, requests, _, limits = amounts[number]
+        known = found.get(number, Kill(0, None, limits or requests or 0))
+        found[number] = Kill(max(count, known.count), known.last_at, known.held_to)
+    return found
 
 
 def templates(snapshot: Snapshot) -> dict[Workload, frozenset[str]]:
@@ -144,6 +154,7 @@ def _kills(groups: Groups, group: Integers, since: datetime) -> dict[int, Kill]:
     found: dict[int, Kill] = {}
     for number, row in zip(group[flags].tolist(), rows, strict=True):
         held_to = row["limits_memory_bytes"] or row["requests_memory_bytes"] or 0
-        known = found.get(number, Kill(0, row["last_end_at"], 0))
-        found[number] = Kill(known.count + 1, max(known.last_at, row["last_end_at"]), max(known.held_to, held_to))
+        known = found.get(number, Kill(0, None, 0))
+        last_at = max(filter(None, (known.last_at, row["last_end_at"])))
+        found[number] = Kill(known.count + 1, last_at, max(known.held_to, held_to))
     return found

@@ -1,10 +1,11 @@
-"""All nights together: peaks, histograms in which old samples count less, and how much there is to rest advice on."""
+"""All samples together, of nights or of Prometheus: peaks, histograms in which old samples count less, and how much there is to rest advice on."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,7 @@ import numpy.typing as npt
 from batch.plan.rightsizing.groups import Groups, Integers, Samples
 from batch.plan.rightsizing.histograms import Histograms, largest, quantiles
 from batch.plan.rightsizing.nights import PEAK_QUANTILE, SECOND, GroupNight, Part, Peaks
+from batch.plan.rightsizing.weeks import Week, without
 from batch.snapshot.buckets import CPU, MEMORY, Buckets
 
 HALF_LIFE = timedelta(hours=24)
@@ -23,14 +25,15 @@ _DAY = _HOURS * _HOUR
 _NEVER = np.iinfo(np.int64).max
 
 Floats = npt.NDArray[np.float64]
+Number = TypeVar("Number", np.int64, np.float64)
 
 
 @dataclass(frozen=True)
 class Measured:
     """What is known of every group, one element each; times are microseconds since 1970.
 
-    `p95_*` is the 95th percentile of all samples of all pods: exact when there are only tonight's, else the end of its bucket. `nightly_*`
-    has the peaks of each night. `hours` has a bit for each hour of the day (UTC) that samples come from.
+    `p95_*` is the 95th percentile of all samples of all pods: exact when there are only tonight's, else the end of its bucket; with
+    Prometheus that of its instants. `nightly_*` has the peaks of each night, or of each day of Prometheus. `hours` has a bit for each hour of the day (UTC) that samples come from.
     """
 
     samples: Integers
@@ -50,9 +53,48 @@ class Measured:
     nightly_memory: Sequence[Peaks]
 
 
-def measured(groups: Groups, earlier: Sequence[GroupNight], tonight: GroupNight, now: int) -> Measured:
-    """Add up the nights, `earlier` ones oldest first. `now` is when advice is wanted: the age of a sample counts back from it."""
-    nights, own, count = (*earlier, tonight), groups.samples, len(groups)
+def measured(groups: Groups, earlier: Sequence[GroupNight], tonight: GroupNight, now: int, week: Week | None = None) -> Measured:
+    """Add up the nights, `earlier` ones oldest first. `now` is when advice is wanted: the age of a sample counts back from it.
+
+    Where Prometheus has a group, its `week` takes the place of the nights.
+    """
+    if week is None:
+        return _of_nights(groups.samples, earlier, tonight, now, len(groups))
+    (*before, last), own = without(~week.there, (*earlier, tonight), groups.samples)
+    return _with_week(_of_nights(own, before, last, now, len(groups)), [*before, last], week, now)
+
+
+def _with_week(use: Measured, nights: Sequence[GroupNight], week: Week, now: int) -> Measured:
+    """Put the week's figures where there are some; histograms and daily peaks have no group in common."""
+
+    def chosen(of_week: npt.NDArray[Number], of_nights: npt.NDArray[Number]) -> npt.NDArray[Number]:
+        return np.where(week.there, of_week, of_nights)
+
+    def peaks(of_week: Peaks, of_nights: Peaks) -> Peaks:
+        return Peaks(chosen(of_week.value, of_nights.value), np.where(week.there, of_week.known, of_nights.known))
+
+    count = len(week.there)
+    return Measured(
+        samples=chosen(week.samples, use.samples),
+        samples_tonight=chosen(week.samples // np.maximum(week.days, 1), use.samples_tonight),
+        nights=chosen(week.days, use.nights),
+        coverage=chosen(week.coverage, use.coverage),
+        first_at=chosen(week.first_at, use.first_at),
+        last_at=chosen(week.last_at, use.last_at),
+        hours=chosen(week.hours, use.hours),
+        cpu_peak=peaks(week.cpu_peak, use.cpu_peak),
+        memory_peak=peaks(week.memory_peak, use.memory_peak),
+        p95_cpu=peaks(week.p95_cpu, use.p95_cpu),
+        p95_memory=peaks(week.p95_memory, use.p95_memory),
+        cpu=_decayed(CPU, [*(night.cpu for night in nights), week.cpu], now, count),
+        memory=_decayed(MEMORY, [*(night.memory for night in nights), week.memory], now, count),
+        nightly_cpu=[*use.nightly_cpu, *week.daily_cpu],
+        nightly_memory=[*use.nightly_memory, *week.daily_memory],
+    )
+
+
+def _of_nights(own: Samples, earlier: Sequence[GroupNight], tonight: GroupNight, now: int, count: int) -> Measured:
+    nights = (*earlier, tonight)
     first_at, last_at = _span(nights, own, count)
     return Measured(
         samples=np.sum([night.samples for night in nights], axis=0),

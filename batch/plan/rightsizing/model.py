@@ -12,6 +12,9 @@ from datetime import date
 from batch.findings import Message, Money
 from batch.snapshot.sketches import Night
 
+METRICS_API, PROMETHEUS = "metrics API", "Prometheus"
+"""Who measured a container: the metrics API, night by night, or Prometheus, all the time."""
+
 NAMELESS = ("Pod", "Job")
 """Kinds whose names do not return: a sketch of them would never be read again."""
 
@@ -66,6 +69,7 @@ class Evidence:
     """What advice rests on. `sample_count` are samples of CPU on `night_count` dates, `window_seconds` from the first to the last of them.
 
     `coverage_ratio` is the share of samples that are there of those that could be; `hours` are the hours of the day (UTC) with samples.
+    `source` says who measured: with PROMETHEUS dates are days of its window.
     """
 
     sample_count: int
@@ -74,12 +78,14 @@ class Evidence:
     coverage_ratio: float
     confidence: float
     hours: tuple[int, ...]
+    source: str = METRICS_API
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
     """One container of one workload. `injected` is None where the workload's template was not read.
 
+    `throttled_ratio` is the share of scheduling periods in which the CPU limit held back the container that it held back most.
     `patchable` is whether a patch of the workload can carry the change; `kill_count` are its containers that were killed for memory.
     `has_evidence` is whether there are enough samples for advice; a kill for memory needs none.
     `monthly_saving` is what the change of all its pods' requests is worth, negative when they cost more; None without prices or a change.
@@ -102,6 +108,7 @@ class Advice:
     reasons: tuple[Message, ...]
     monthly_saving: float | None = None
     is_placeholder: bool = False
+    throttled_ratio: float | None = None
 
     @property
     def has_history(self) -> bool:

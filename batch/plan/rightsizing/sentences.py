@@ -7,7 +7,7 @@ from functools import cache
 from batch.findings import Message, message, plural
 from batch.plan.rightsizing.asks import Kill, Scaler
 from batch.plan.rightsizing.candidates import SAMPLES_A_DAY
-from batch.plan.rightsizing.model import Evidence
+from batch.plan.rightsizing.model import PROMETHEUS, Evidence
 from batch.settings import RightsizingSettings
 
 PLACEHOLDER = message("A placeholder of negative priority only keeps room: its use says nothing, so it gets no advice.")
@@ -33,6 +33,7 @@ _WITHOUT_TEMPLATE = {
 
 _IMPLAUSIBLE = 2**20
 _DAY_SECONDS = 86_400
+_DAY = "day"
 
 
 @cache
@@ -70,13 +71,19 @@ def held_by(scaler: Scaler, resource: str) -> Message:
 
 def killed(kill: Kill, needed: int) -> Message:
     """Say what a kill for memory tells."""
+    last = ", last on {moment:instant}" if kill.last_at else ", as Prometheus tells"
     return message(
-        f"{{count:count}} {plural(kill.count, 'container was', 'containers were')} killed for memory, last on {{moment:instant}}, when held to {{held:bytes}}; so at least {{needed:bytes}} is advised: 20 % or 100 MiB more.",
+        f"{{count:count}} {plural(kill.count, 'container was', 'containers were')} killed for memory{last}, when held to {{held:bytes}}; so at least {{needed:bytes}} is advised: 20 % or 100 MiB more.",
         count=kill.count,
-        moment=kill.last_at,
         held=kill.held_to,
         needed=needed,
+        **({"moment": kill.last_at} if kill.last_at else {}),
     )
+
+
+def throttled(ratio: float) -> Message:
+    """Say that the CPU limit held a container back, so that its use is less than its need."""
+    return message("Its CPU limit held it back in {ratio:ratio} of the scheduling periods: it needs more CPU than was seen.", ratio=ratio)
 
 
 def missing(evidence: Evidence, tonight: int, settings: RightsizingSettings) -> Message | None:
@@ -86,14 +93,14 @@ def missing(evidence: Evidence, tonight: int, settings: RightsizingSettings) -> 
     coverage = evidence.coverage_ratio if evidence.coverage_ratio < settings.coverage_min else None
     if evidence.sample_count >= settings.samples_min and evidence.night_count >= settings.days_min and coverage is None:
         return None
-    return _missing(evidence.sample_count, evidence.night_count, tonight, coverage, settings)
+    return _missing(evidence.sample_count, evidence.night_count, tonight, coverage, settings, _unit(evidence))
 
 
 def unsure(evidence: Evidence, tonight: int, settings: RightsizingSettings) -> Message | None:
     """Say how many nights are missing for bounds; None from a confidence of 1 on, and where there is no sample."""
     if evidence.confidence >= 1 or not evidence.sample_count:
         return None
-    return _unsure(nights_to_confidence(evidence, tonight), settings.window_seconds)
+    return _unsure(nights_to_confidence(evidence, tonight), settings.window_seconds, _unit(evidence))
 
 
 def nights_to_confidence(evidence: Evidence, tonight: int) -> int | None:
@@ -145,14 +152,18 @@ def hot(busiest: int, pooled: int) -> Message:
     )
 
 
+def _unit(evidence: Evidence) -> str:
+    return _DAY if evidence.source == PROMETHEUS else "night"
+
+
 _NAMES = {"cpu": "CPU", "memory": "Memory"}
 _KINDS = {"cpu": "nanocores", "memory": "bytes"}
 
 
 @cache
-def _missing(samples: int, nights: int, tonight: int, coverage: float | None, settings: RightsizingSettings) -> Message:
-    there = f"{{samples:count}} {plural(samples, 'sample', 'samples')} from {{nights:count}} {plural(nights, 'night', 'nights')}"
-    wanted = f"{{least:count}} {plural(settings.samples_min, 'sample', 'samples')} from {{days:count}} {plural(settings.days_min, 'night', 'nights')}"
+def _missing(samples: int, nights: int, tonight: int, coverage: float | None, settings: RightsizingSettings, unit: str) -> Message:
+    there = f"{{samples:count}} {plural(samples, 'sample', 'samples')} from {{nights:count}} {plural(nights, unit, f'{unit}s')}"
+    wanted = f"{{least:count}} {plural(settings.samples_min, 'sample', 'samples')} from {{days:count}} {plural(settings.days_min, unit, f'{unit}s')}"
     text = f"Too little is known for advice: {there}. It takes {wanted}"
     values: dict[str, object] = {"samples": samples, "nights": nights, "least": settings.samples_min, "days": settings.days_min}
     if coverage is not None:
@@ -161,18 +172,18 @@ def _missing(samples: int, nights: int, tonight: int, coverage: float | None, se
     if tonight:
         needed = max(settings.days_min - nights, -(-(settings.samples_min - samples) // tonight))
         if needed > 0:
-            text += f": {{needed:count}} more {plural(needed, 'night', 'nights')} like this one"
+            text += f": {{needed:count}} more {plural(needed, unit, f'{unit}s')} like this one"
             values["needed"] = needed
     return message(f"{text}.", **values)
 
 
 @cache
-def _unsure(nights: int | None, window_seconds: float) -> Message:
+def _unsure(nights: int | None, window_seconds: float, unit: str) -> Message:
     text = "Confidence is below 1, so the decayed candidate has no bounds"
     if nights is None:
         return message(f"{text}.")
-    text += f": {{nights:count}} more {plural(nights, 'night', 'nights')} like this one {plural(nights, 'is', 'are')} missing"
-    if nights * _DAY_SECONDS < window_seconds:
+    text += f": {{nights:count}} more {plural(nights, unit, f'{unit}s')} like this one {plural(nights, 'is', 'are')} missing"
+    if unit == _DAY or nights * _DAY_SECONDS < window_seconds:
         return message(f"{text}.", nights=nights)
     return message(
         f"{text}, more than the {{window:seconds}} that are kept; more readings in a run (sampling.samples) would do it.",

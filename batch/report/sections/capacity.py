@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from batch.findings import Message, message
 from batch.plan.model import CapacityPlan, Totals
 from batch.report.model import Section
+from batch.report.sections.basis import of_now
 from batch.report.sections.capacity_bars import FULL_RATIO
 from batch.report.sections.capacity_tables import tables
 from batch.report.sections.material import Material, is_partly_measured, plural
@@ -23,7 +24,7 @@ def build(material: Material) -> tuple[Section, ...]:
             template=SLUG,
             name="Capacity",
             title=_title(plan.totals, material.snapshot.namespaces),
-            lede=tuple(_lede(plan.totals, material.snapshot.namespaces)),
+            lede=(*_lede(plan.totals, material.snapshot.namespaces), *_on_usage(material)),
             how_to_read=_how_to_read(material),
             findings=material.findings_of(SLUG),
             tables=tables(plan, shared=material.snapshot.namespaces is not None) if _is_something(plan.totals) else {},
@@ -104,6 +105,13 @@ def _lede(totals: Totals, namespaces: Sequence[str] | None) -> Iterator[Message]
     )
     if is_partly_measured(totals):
         yield message("What the other pods use comes on top of every figure of use.")
+
+
+def _on_usage(material: Material) -> Iterator[Message]:
+    """Say when use was measured, where it was."""
+    if material.plan.totals.measured_pod_count and material.plan.totals.node_count is not None:
+        basis = of_now(material.snapshot, material.settings.usage.max_age_seconds)
+        yield Message(f"Usage: {basis.template}.", basis.values)
 
 
 def _apart(plan: CapacityPlan) -> Iterator[Message]:

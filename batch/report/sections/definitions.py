@@ -40,6 +40,7 @@ def _terms(material: Material) -> dict[str, Message]:
             "What pods used when they were last measured, not more than {age:seconds} before the snapshot: CPU averaged over the measured window, memory as working set. A pod without a measurement is unknown, not zero.",
             age=settings.usage.max_age_seconds,
         ),
+        **_of_window(material),
         "Machine usage": message("What the whole node used, system daemons included."),
         "Room": message(
             "Allocatable less requests, on nodes that ordinary pods can use, node by node; a node that is overcommitted takes nothing from the others."
@@ -112,4 +113,22 @@ def _terms(material: Material) -> dict[str, Message]:
             "A table that is cut says how many rows it leaves out and names the CSV file that has them, below tables/ beside this report; the smaller files are also attached to the PDF. Tables that name no file are whole."
         ),
         "Base units": message("1 GiB is 1,024 MiB; 1 core is 1,000 millicores. Files for programs hold bytes and cores."),
+    }
+
+
+def _of_window(material: Material) -> dict[str, Message]:
+    """Define what there is with Prometheus only."""
+    window = material.plan.window
+    if window is None:
+        return {}
+    return {
+        "Window": message(
+            "The {window:seconds} before the snapshot of which Prometheus has usage. Coverage is the share of samples that are there of those that could be while a container ran; a gap is no zero.",
+            window=window.window_seconds,
+        ),
+        "Instant": message(
+            "A moment of the window at which all pods are looked at together: {count:count} of them, {apart:seconds} apart. A pod counts at each at which it ran.",
+            count=window.instant_count,
+            apart=window.instant_seconds,
+        ),
     }

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from batch.findings import Message, message
 from batch.plan.model import FlavorFit, Odds, ProfilePlan
 from batch.report.model import ChanceLine, Chances, Chart
+from batch.report.sections.basis import joined
 from batch.report.sections.material import plural
 from batch.report.sections.profile_facts import recommended_fit
 
@@ -15,19 +16,27 @@ _ALIKE = 1.25
 """Chances that differ by no more than this factor make one line to the eye."""
 
 
-def odds_chart(profile: ProfilePlan, accepted: float) -> Chart | None:
-    """Give the chart; None when no flavor has a chance that could be seen."""
+def odds_chart(profile: ProfilePlan, accepted: float, basis: Message) -> Chart | None:
+    """Give the chart; None when no flavor has a chance that could be seen. `basis` is what the usage rests on."""
     lines = _lines(profile)
     if not any(chance >= _FLOOR for line in lines for _, chance in line.points):
         return None
     return Chart(
         title=_title(profile, accepted),
-        subtitle=message(
-            "The larger of the chances for memory and for CPU that so many pods, each drawn from {pods:count} measured ones, need more than a node leaves them. A bar at its end: no slot for more pods.",
-            pods=len(profile.memory.values),
-        ),
+        subtitle=joined(_subtitle(profile), Message(f"({basis.template}). A bar at its end: no slot for more pods.", basis.values)),
         alt=_alt(profile, accepted),
         drawing=Chances(lines, accepted, profile.pods_per_node),
+    )
+
+
+def _subtitle(profile: ProfilePlan) -> Message:
+    if profile.at_once:
+        return message(
+            "The larger of the chances for memory and for CPU that so many pods, drawn from those of the instant that leaves room for fewest of them, need more than a node leaves them"
+        )
+    return message(
+        "The larger of the chances for memory and for CPU that so many pods, each drawn from {pods:count} measured ones, need more than a node leaves them",
+        pods=len(profile.memory.values),
     )
 
 

@@ -6,6 +6,7 @@ from batch.findings import Message, message
 from batch.plan.model import Distribution, FlavorFit, Outliers, ProfilePlan
 from batch.report.histogram import histogram
 from batch.report.model import Chart, Level, Needs
+from batch.report.sections.basis import joined
 from batch.report.sections.material import plural
 from batch.report.sections.odds_chart import odds_chart
 from batch.report.sections.profile_facts import FEW, is_few, is_recommended, recommended_fit
@@ -16,35 +17,39 @@ _MOST_LEVELS = 7
 _UNITS = {"bytes": "memory", "nanocores": "CPU"}
 
 
-def charts(profile: ProfilePlan, accepted: float) -> dict[str, Chart]:
-    """Give the charts by name: memory, cpu, odds and needs, as far as there is something to see. `accepted` is the chance of an overrun."""
+def charts(profile: ProfilePlan, accepted: float, basis: Message) -> dict[str, Chart]:
+    """Give the charts by name: memory, cpu, odds and needs, as far as there is something to see.
+
+    `accepted` is the chance of an overrun, `basis` what the usage rests on.
+    """
     found = {}
     for name, distribution, kind in (("memory", profile.memory, "bytes"), ("cpu", profile.cpu, "nanocores")):
         if len(distribution.values) >= FEW and distribution.values[-1]:
-            found[name] = _usage_chart(distribution, kind)
+            found[name] = _usage_chart(profile, distribution, kind, basis)
     if is_few(profile):
         return found
-    if odds := odds_chart(profile, accepted):
+    if odds := odds_chart(profile, accepted, basis):
         found["odds"] = odds
     if profile.outliers and profile.outliers.level_bytes > profile.outliers.typical_memory_bytes:
-        found["needs"] = _needs_chart(profile, profile.outliers)
+        found["needs"] = _needs_chart(profile, profile.outliers, basis)
     return found
 
 
-def _usage_chart(distribution: Distribution, kind: str) -> Chart:
+def _usage_chart(profile: ProfilePlan, distribution: Distribution, kind: str, basis: Message) -> Chart:
     drawing = histogram(distribution, kind, f"{_UNITS[kind][:1].upper()}{_UNITS[kind][1:]} used by a pod")
     quantiles = dict(distribution.quantiles)
     step = drawing.edges[1] - drawing.edges[0]
+    counted = "pods at instants" if profile.at_once else "pods"
     bars = (
-        message("Grey bars count pods, equally wide on a logarithmic scale; the blue line adds them up.")
+        message(f"Grey bars count {counted}, equally wide on a logarithmic scale; the blue line adds them up.")
         if drawing.logarithmic
-        else message(f"Grey bars count pods in steps of {{step:{kind}}}; the blue line adds them up.", step=step)
+        else message(f"Grey bars count {counted} in steps of {{step:{kind}}}; the blue line adds them up.", step=step)
     )
     return Chart(
         title=_usage_title(quantiles, kind),
-        subtitle=Message("{count:count} measured pods. " + bars.template, {"count": len(distribution.values), **bars.values}),
+        subtitle=joined(_base(profile, distribution, basis), bars),
         alt=message(
-            f"Distribution of {_UNITS[kind]} over {{count:count}} pods: median {{half:{kind}}}, p90 {{p90:{kind}}}, p99 {{p99:{kind}}}, largest {{most:{kind}}}.",
+            f"Distribution of {_UNITS[kind]} over {{count:count}} {'values' if profile.at_once else 'pods'}: median {{half:{kind}}}, p90 {{p90:{kind}}}, p99 {{p99:{kind}}}, largest {{most:{kind}}}.",
             count=len(distribution.values),
             half=quantiles[0.5],
             p90=quantiles[0.9],
@@ -55,6 +60,16 @@ def _usage_chart(distribution: Distribution, kind: str) -> Chart:
     )
 
 
+def _base(profile: ProfilePlan, distribution: Distribution, basis: Message) -> Message:
+    """Say how many values a chart shows, and where they are from."""
+    count = len(distribution.values)
+    if profile.at_once is None:
+        counted = message("{count:count} measured pods", count=count)
+    else:
+        counted = message("{count:count} values of pods at {instants:count} instants", count=count, instants=profile.at_once.instant_count)
+    return joined(counted, Message(f"{basis.template}.", basis.values), between="; ")
+
+
 def _usage_title(quantiles: dict[float, float], kind: str) -> Message:
     most, half = quantiles[1.0], quantiles[0.5]
     word = _UNITS[kind]
@@ -63,18 +78,21 @@ def _usage_title(quantiles: dict[float, float], kind: str) -> Message:
     return message(f"Half of the pods use no {word} that can be measured, the largest {{most:{kind}}}", most=most)
 
 
-def _needs_chart(profile: ProfilePlan, outliers: Outliers) -> Chart:
+def _needs_chart(profile: ProfilePlan, outliers: Outliers, basis: Message) -> Chart:
     levels = _levels(profile, outliers)
     last = len(outliers.memory_needed_bytes) - 1
     return Chart(
         title=_needs_title(profile, outliers),
-        subtitle=message(
-            f"Memory that {{pods:count}} {plural(profile.pods_per_node, 'pod')} together need when some of them are outliers, at {{limit:bytes}} ({{source:text}}), and the rest use {{typical:quantile}}, {{size:bytes}}.",
-            pods=profile.pods_per_node,
-            limit=outliers.level_bytes,
-            typical=outliers.typical_quantile,
-            size=outliers.typical_memory_bytes,
-            source=outliers.level_source,
+        subtitle=joined(
+            message(
+                f"Memory that {{pods:count}} {plural(profile.pods_per_node, 'pod')} together need when some of them are outliers, at {{limit:bytes}} ({{source:text}}), and the rest use {{typical:quantile}}, {{size:bytes}};",
+                pods=profile.pods_per_node,
+                limit=outliers.level_bytes,
+                typical=outliers.typical_quantile,
+                size=outliers.typical_memory_bytes,
+                source=outliers.level_source,
+            ),
+            Message(f"{basis.template}.", basis.values),
         ),
         alt=message(
             f"Memory needed by {{pods:count}} {plural(profile.pods_per_node, 'pod')} rises from {{first:bytes}} without outliers to {{top:bytes}} with {{last:count}}.",

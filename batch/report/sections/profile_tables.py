@@ -81,10 +81,10 @@ def _thresholds_table(profile: ProfilePlan) -> Table:
         Row(
             (
                 message(f"{{limit:{kind}}} of {word}", limit=limit),
-                over,
+                profile.at_a_time(over),
                 ratio(over, len(distribution.values)),
                 Bar(ratio(over, len(distribution.values))),
-                len(distribution.values) - over,
+                profile.at_a_time(len(distribution.values)) - profile.at_a_time(over),
             )
         )
         for distribution, kind, word in ((profile.memory, "bytes", "memory"), (profile.cpu, "nanocores", "CPU"))
@@ -154,8 +154,8 @@ def _plan_row(plan: NodePlan) -> Row:
 def _pods_table(profile: ProfilePlan) -> Table:
     frame = profile.pods
     several = len(frame["namespace"].unique()) > 1
-    largest = frame["usage_memory_bytes"].max() if len(frame) else None
-    most = None if largest is None or largest != largest else int(largest)  # noqa: PLR0124  NA is not equal to itself
+    known = frame["usage_memory_bytes"].dropna()
+    most = int(known.max()) if len(known) else None
     rows = PROFILE_PODS.to_arrow(frame.head(MOST_ROWS)).to_pylist()
     return Table(
         what="pods",

@@ -9,6 +9,7 @@ from batch.plan.demand import DAEMONSET
 from batch.plan.model import ProfilePlan
 from batch.plan.prices import Prices
 from batch.report.model import Section
+from batch.report.sections.basis import of_profile
 from batch.report.sections.flavor_tables import flavors_file
 from batch.report.sections.material import Material, plural
 from batch.report.sections.profile_charts import charts
@@ -65,26 +66,28 @@ def _section(profile: ProfilePlan, material: Material) -> Section:
         template=TEMPLATE,
         name=profile.title,
         title=_title(profile),
-        lede=tuple(_lede(profile, asked=material.snapshot.has("podmetrics"))),
+        lede=tuple(_lede(profile, material)),
         how_to_read=_how_to_read(profile, material) if profile.measured_pod_count else (),
         findings=material.findings_of(slug),
         tables=tables(profile, material.plan.prices, most) if profile.measured_pod_count else {},
-        charts=charts(profile, most) if profile.measured_pod_count else {},
+        charts=charts(profile, most, _basis(profile, material)) if profile.measured_pod_count else {},
         sentences={"choice": (_choice(profile, material.plan.prices),), "reasons": _reasons(profile)},
     )
 
 
+def _basis(profile: ProfilePlan, material: Material) -> Message:
+    return of_profile(material.plan, material.snapshot, material.settings.usage.max_age_seconds, at_instants=profile.at_once is not None)
+
+
 def _how_to_read(profile: ProfilePlan, material: Material) -> tuple[Message, ...]:
-    quantiles = message(
-        "Quantiles are over measured pods: p90 is what nine in ten of them do not exceed. Each pod counts with one measurement, the newest of the snapshot."
-    )
+    quantiles = tuple(_on_quantiles(profile, material))
     if is_few(profile):
         return (
-            quantiles,
+            *quantiles,
             message("How the pods fit each flavor is in {file:text}; it tells little about more pods.", file=flavors_file(profile)),
         )
     return (
-        quantiles,
+        *quantiles,
         message(
             "Allocatable is what the smallest of the cluster's nodes of that flavor reports; by formula, where it has none: the provider's published reservation, off an estimate of the memory that the kubelet sees. Pods that fit is the share of pods which use at most the nominal size divided by {pods:count}.",
             pods=profile.pods_per_node,
@@ -108,6 +111,29 @@ def _how_to_read(profile: ProfilePlan, material: Material) -> tuple[Message, ...
             "Never taken, though compared: flavors of another CPU architecture than these pods now run on; flavors with GPUs, unless most of these pods request them; and then those without enough of them."
         ),
     )
+
+
+def _on_quantiles(profile: ProfilePlan, material: Material) -> Iterator[Message]:
+    if profile.at_once is None:
+        yield message(
+            "Quantiles are over measured pods: p90 is what nine in ten of them do not exceed. Each pod counts with one measurement, the newest of the snapshot."
+        )
+        return
+    window = material.plan.window
+    yield message(
+        "Quantiles are over pods at {instants:count} instants, {apart:seconds} apart: a pod counts at each at which it ran, also one that is gone by now. p90 is what nine in ten of these values do not exceed; numbers of pods above a limit are means over the instants. CPU is the mean of {rate:seconds}, memory the working set.",
+        instants=profile.at_once.instant_count,
+        apart=window.instant_seconds if window else None,
+        rate=window.rate_seconds if window else None,
+    )
+    yield message(
+        "The chance of an overrun is worked out at each instant, from the pods that ran then; the worst instant decides, and the files have the mean as well."
+    )
+    if profile.unplaced_pod_count:
+        yield message(
+            "Of {pods:count} pods that are gone it is not known any more whether they were of this profile; they are left out.",
+            pods=profile.unplaced_pod_count,
+        )
 
 
 def _daemonsets(profile: ProfilePlan) -> str:
@@ -146,20 +172,31 @@ def _title(profile: ProfilePlan) -> Message:
     return message("Nine in ten pods use less than {size:bytes} of memory", size=quantiles[0.9])
 
 
-def _lede(profile: ProfilePlan, *, asked: bool) -> Iterator[Message]:
+def _lede(profile: ProfilePlan, material: Material) -> Iterator[Message]:
     where = [
         part for part in (profile.namespace and f"namespace {profile.namespace}", profile.selector and f"label {profile.selector}") if part
     ]
     running = f"Running pods{' of {where:text}' if where else ''}: {{pods:count}}; measured: {{measured:count}}."
     values = {"where": ", ".join(where)} if where else {}
     yield message(running, pods=profile.pod_count, measured=profile.measured_pod_count, **values)
+    if profile.measured_pod_count:
+        basis = _basis(profile, material)
+        yield Message(f"Usage rests on {basis.template}.", basis.values)
+    if profile.at_once:
+        yield message(
+            "At the same time there were {least:count} to {most:count} of them, half of the time at least {median:count}; most on {moment:instant}.",
+            least=profile.at_once.minimum,
+            most=profile.at_once.peak,
+            median=profile.at_once.median,
+            moment=profile.at_once.peak_at,
+        )
     if 0 < len(profile.memory.values) < FEW:
         yield message("They are too few for a distribution, and to tell how likely it is that a node of them overruns.")
     if profile.measured_pod_count:
         yield message(
             "The plan is for {pods:count} on a node ({reason:text}).", pods=profile.pods_per_node, reason=profile.pods_per_node_reason
         )
-    elif profile.pod_count and not asked:
+    elif profile.pod_count and not material.snapshot.has("podmetrics"):
         yield message("Nothing is planned, because the metrics API gave no usage of pods.")
 
 

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from batch.findings import Message, message
 from batch.plan.model import Totals
 from batch.report.model import MOST_ROWS, Bar, Column, Row, Section, Table
+from batch.report.sections.basis import over_window
 from batch.report.sections.material import Material, ratio
+from batch.report.sections.prometheus_table import prometheus_table
 from batch.snapshot.model import Gap
 from batch.snapshot.schemas import REJECTS
 from batch.snapshot.views import sampling
@@ -29,6 +31,7 @@ def build(material: Material) -> tuple[Section, ...]:
             findings=material.findings_of(SLUG),
             tables={
                 "coverage": _coverage_table(totals),
+                **({"prometheus": prometheus_table(material.plan.window)} if material.plan.window else {}),
                 "gaps": _gaps_table(material.gaps, "What could not be learnt tonight"),
                 "not_built": _not_built_table(material.not_built),
                 "rejects": _rejects_table(material),
@@ -58,8 +61,12 @@ def _lede(material: Material) -> Iterator[Message]:
         moment=material.snapshot.taken_at,
         version=material.snapshot.kubernetes_version,
     )
+    window = material.plan.window
     reach = sampling(material.snapshot, material.settings.usage.max_age_seconds)
-    if reach.sample_count == 1:
+    if window:
+        basis = over_window(window)
+        yield Message(f"Usage over time rests on {basis.template}.", basis.values)
+    elif reach.sample_count == 1:
         yield message("Usage rests on one reading, which is one moment and not a day.")
     elif reach.sample_count:
         yield message(

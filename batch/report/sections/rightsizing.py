@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from batch.findings import Message, message
-from batch.plan.rightsizing.model import Advice, Rightsizing, Verdict
+from batch.plan.rightsizing.model import PROMETHEUS, Advice, Rightsizing, Verdict
 from batch.report.model import Section
 from batch.report.patches import SCRIPT, apply_command, changes
+from batch.report.sections.basis import of_report
 from batch.report.sections.material import Material, plural
 from batch.report.sections.rightsizing_chart import chart
 from batch.report.sections.rightsizing_tables import container_name, tables
 from batch.settings import RightsizingSettings
+from batch.snapshot.window import Window
 
 SLUG = "right-sizing"
 
@@ -32,14 +34,18 @@ def build(material: Material) -> tuple[Section, ...]:
             template=SLUG,
             name="Right-sizing",
             title=_title(sized),
-            lede=tuple(_lede(sized, settings)),
-            how_to_read=tuple(_how_to_read(sized, settings)) if measured else (),
+            lede=tuple(_lede(sized, material)),
+            how_to_read=tuple(_how_to_read(material)) if measured else (),
             findings=material.findings_of(SLUG),
             tables=tables(sized) if measured else {},
-            charts=chart(sized) if measured else {},
+            charts=chart(sized, _basis(material)) if measured else {},
             sentences={f"change-{number}": block for number, block in enumerate(_explained(sized, settings), 1)},
         ),
     )
+
+
+def _basis(material: Material) -> Message:
+    return of_report(material.plan, material.snapshot, material.settings.usage.max_age_seconds)
 
 
 def _measured(sized: Rightsizing) -> list[Advice]:
@@ -71,23 +77,23 @@ def _changes_title(changed: Sequence[Advice]) -> Message:
     return message(f"{who} {' and '.join(parts)} in all", **amounts) if parts else message(f"{who} other limits", count=len(changed))
 
 
-def _lede(sized: Rightsizing, settings: RightsizingSettings) -> Iterator[Message]:
+def _lede(sized: Rightsizing, material: Material) -> Iterator[Message]:
     if not sized.advice:
         return
-    measured = _measured(sized)
+    measured, settings = _measured(sized), material.settings.rightsizing
     if not measured:
         yield message("None of {all:count} containers was measured.", all=len(sized.advice))
         return
-    nights, readings = sized.night_count, sized.reading_count
-    yield message(
-        f"{{measured:count}} of {{all:count}} containers were measured, on {{nights:count}} {plural(nights, 'night')}, tonight with {{readings:count}} {plural(readings, 'reading')}.",
-        measured=len(measured),
-        all=len(sized.advice),
-        nights=nights,
-        readings=readings,
-    )
+    if by_prometheus := [advice for advice in measured if advice.evidence.source == PROMETHEUS]:
+        basis = _basis(material)
+        yield Message(
+            f"{{measured:count}} of {{all:count}} containers were measured: {basis.template}.",
+            {"measured": len(by_prometheus), "all": len(sized.advice), **basis.values},
+        )
+    if len(by_prometheus) < len(measured):
+        yield _by_night(len(measured) - len(by_prometheus), sized)
     first = min(filter(None, (_nights_missing(advice, settings) for advice in measured)), default=None)
-    if first and not any(advice.cpu.target or advice.memory.target for advice in measured if not advice.kill_count):
+    if first and not by_prometheus and not any(advice.cpu.target or advice.memory.target for advice in measured if not advice.kill_count):
         yield message(
             f"Advice takes {{least:count}} samples from {{days:count}} nights; the first containers have them in {{first:count}} {plural(first, 'night')}.",
             least=settings.samples_min,
@@ -96,6 +102,17 @@ def _lede(sized: Rightsizing, settings: RightsizingSettings) -> Iterator[Message
         )
     if all(advice.evidence.confidence < 1 for advice in measured):
         yield message("No container has a sample a minute for a day, so there are no bounds.")
+
+
+def _by_night(count: int, sized: Rightsizing) -> Message:
+    nights, readings = sized.night_count, sized.reading_count
+    return message(
+        f"{{measured:count}} of {{all:count}} containers were measured, on {{nights:count}} {plural(nights, 'night')}, tonight with {{readings:count}} {plural(readings, 'reading')}.",
+        measured=count,
+        all=len(sized.advice),
+        nights=nights,
+        readings=readings,
+    )
 
 
 def _nights_missing(advice: Advice, settings: RightsizingSettings) -> int | None:
@@ -107,6 +124,21 @@ def _nights_missing(advice: Advice, settings: RightsizingSettings) -> int | None
     return max(settings.days_min - evidence.night_count, -(-samples * evidence.night_count // evidence.sample_count), 0) or None
 
 
+def _on_samples(window: Window | None, settings: RightsizingSettings) -> Message:
+    """Say what samples are worth: one a night, or those of a window."""
+    if window is None:
+        return message(
+            "A sample a night is worth little: it shows one hour of the day. A nightly memory sample is no daily peak, so memory is lowered only on samples from {hours:count} hours of the day or more.",
+            hours=settings.memory_hours_min,
+        )
+    return message(
+        "With Prometheus the busiest pod's 95th percentile and the largest memory are those of all samples of {window:seconds}, CPU in means of {rate:seconds}, pods that are gone included. The percentile of all pods together and the decayed candidate's CPU are taken at {instants:count} instants, its memory from each day's peak.",
+        window=window.window_seconds,
+        rate=window.rate_seconds,
+        instants=window.instant_count,
+    )
+
+
 def _explained(sized: Rightsizing, settings: RightsizingSettings) -> Iterator[tuple[Message, ...]]:
     """Yield, for the largest changes, what changes, why, and the command that changes it."""
     for place, (workload, advice) in enumerate(list(changes(sized).items())[:_EXPLAINED]):
@@ -116,7 +148,8 @@ def _explained(sized: Rightsizing, settings: RightsizingSettings) -> Iterator[tu
         yield (message("{name:text}", name=container_name(first)), *first.reasons[:_REASONS], how)
 
 
-def _how_to_read(sized: Rightsizing, settings: RightsizingSettings) -> Iterator[Message]:
+def _how_to_read(material: Material) -> Iterator[Message]:
+    sized, settings = material.plan.rightsizing, material.settings.rightsizing
     yield message(
         "Asks is what most pods of a workload request for the container. Seen is the highest figure of all samples: of CPU the 95th percentile of the busiest pod, of memory the largest sample."
     )
@@ -132,10 +165,7 @@ def _how_to_read(sized: Rightsizing, settings: RightsizingSettings) -> Iterator[
     yield message(
         "Confidence is the days from the first sample to the last, or samples / 1,440 if that is less: a sample a minute for a day is 1. Below 1 the decayed candidate has no bounds. From 29 nights on, an interval bounds the 90th percentile of the nights; each end is wrong in one of twenty cases."
     )
-    yield message(
-        "A sample a night is worth little: it shows one hour of the day. A nightly memory sample is no daily peak, so memory is lowered only on samples from {hours:count} hours of the day or more.",
-        hours=settings.memory_hours_min,
-    )
+    yield _on_samples(material.plan.window, settings)
     yield message(
         "Placeholder pods get no advice. What an autoscaler scales by is held. Without a template to patch, a change has to be made where the pods are made; bare pods without a change are in the file only."
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from batch.findings import Message, message
 from batch.plan.rightsizing.model import Advice, Rightsizing, Sizing
 from batch.report.model import Chart, Span, Spans
+from batch.report.sections.basis import joined
 from batch.report.sections.material import plural
 from batch.report.sections.rightsizing_tables import container_name, is_shown
 
@@ -12,8 +13,11 @@ _MOST = 12
 """Containers that a chart shows at one glance."""
 
 
-def chart(sized: Rightsizing) -> dict[str, Chart]:
-    """Draw the first containers of the tables, those to change first; nothing when none of them asks for anything."""
+def chart(sized: Rightsizing, basis: Message) -> dict[str, Chart]:
+    """Draw the first containers of the tables, those to change first; nothing when none of them asks for anything.
+
+    `basis` is what the usage rests on.
+    """
     asking = [
         advice for advice in sized.advice if (advice.is_change or is_shown(advice)) and (advice.cpu.requests or advice.memory.requests)
     ]
@@ -26,7 +30,7 @@ def chart(sized: Rightsizing) -> dict[str, Chart]:
     return {
         "spans": Chart(
             title=_title(drawable),
-            subtitle=message(text),
+            subtitle=joined(message(text), Message(f"Seen: {basis.template}.", basis.values)),
             alt=message(
                 f"For {{count:count}} {plural(len(drawable), 'container')}, requests and the highest use that was seen; the tables below have the numbers.",
                 count=len(drawable),

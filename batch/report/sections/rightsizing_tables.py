@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from batch.findings import Message, message
-from batch.plan.rightsizing.model import Advice, Rightsizing, Sizing
+from batch.plan.rightsizing.model import PROMETHEUS, Advice, Rightsizing, Sizing
 from batch.report.model import MOST_ROWS, Bar, Column, Row, Table
 from batch.report.sections.material import plural, ratio
 
@@ -62,12 +62,17 @@ def _changes_table(changed: Sequence[Advice], *, priced: bool, sized: Rightsizin
             Column("Memory", "bytes", "All pods", "Memory"),
             *((Column("Saved", "amount", "A month"),) if priced else ()),
             Column("Samples", "count", "Evidence"),
-            Column("Nights", "count", "Evidence"),
+            Column(_dates(changed), "count", "Evidence"),
         ),
         rows=tuple(_change_row(advice, priced=priced, sized=sized) for advice in changed[:MOST_ROWS]),
         row_count=len(changed),
         file=_FILE,
     )
+
+
+def _dates(advice: Sequence[Advice]) -> str:
+    """Name what dates are counted: days of Prometheus where it has any of them, else nights."""
+    return "Days" if any(one.evidence.source == PROMETHEUS for one in advice) else "Nights"
 
 
 def _change_row(advice: Advice, *, priced: bool, sized: Rightsizing) -> Row:
@@ -166,7 +171,7 @@ def _bounds_table(advice: Sequence[Advice]) -> Table:
             *_WHO,
             *(Column(name, "nanocores", "CPU", "CPU") for name in names),
             *(Column(name, "bytes", "Memory", "Memory") for name in names),
-            Column("Nights", "count", "Evidence"),
+            Column(_dates(advice), "count", "Evidence"),
             Column("Confidence", "amount", "Evidence"),
         ),
         rows=tuple(

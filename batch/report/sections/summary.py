@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from batch.findings import Finding, Message, Severity, message
-from batch.plan.model import Totals
 from batch.report.model import Section
+from batch.report.sections.basis import joined
 from batch.report.sections.changes import in_short
 from batch.report.sections.material import Material
 from batch.report.sections.summary_state import state
@@ -31,7 +31,7 @@ def build(material: Material) -> tuple[Section, ...]:
             sentences={
                 "unknown": tuple(_unknown(material)),
                 "order": (_ORDER,),
-                "coverage": (_coverage(material.plan.totals),),
+                "coverage": (_coverage(material),),
                 "changed": tuple(in_short(material.plan.trends)) if material.plan.trends else (),
             },
         ),
@@ -49,9 +49,13 @@ def urgent(findings: Sequence[Finding]) -> Message:
     return Message(f"{{findings:count}} findings need attention. The first: {title.template}.", {"findings": len(pressing), **title.values})
 
 
-def _coverage(totals: Totals) -> Message:
+def _coverage(material: Material) -> Message:
     """Say how far the measurements reach, for the foot of every page."""
-    return message("{measured:count} of {pods:count} pods measured", measured=totals.measured_pod_count, pods=totals.bound_pod_count)
+    totals = material.plan.totals
+    measured = message("{measured:count} of {pods:count} pods measured", measured=totals.measured_pod_count, pods=totals.bound_pod_count)
+    if material.plan.window is None:
+        return measured
+    return joined(measured, message("{window:seconds}, Prometheus", window=material.plan.window.window_seconds), between="; ")
 
 
 def _unknown(material: Material) -> Iterator[Message]:
