@@ -63,6 +63,11 @@ def message(template: str, **values: object) -> Message:
     return Message(template, values)
 
 
+def plain(text: str) -> Message:
+    """Make a Message of a text without values, braces and all."""
+    return Message(text.replace("{", "{{").replace("}", "}}"))
+
+
 def plural(count: int, one: str, many: str) -> str:
     """Choose the words that go with a count, e.g. "pod waits" for 1 and "pods wait" for 0 or 2."""
     return one if count == 1 else many

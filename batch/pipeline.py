@@ -13,7 +13,7 @@ from batch import __version__
 from batch.collect.api import Cluster
 from batch.collect.assemble import ONCE, Identity, Sampling, assemble
 from batch.collect.dump import Dump
-from batch.collect.source import Source
+from batch.collect.source import Footprint, Source
 from batch.deadline import Deadline
 from batch.deliver import layout, publish, spool
 from batch.deliver.model import Receipt
@@ -22,8 +22,11 @@ from batch.errors import BatchError, CollectError, DeliverError, RenderError, Se
 from batch.gpu.assess import assess as assess_gpu
 from batch.plan import price_list
 from batch.plan.assess import assess as assess_plan
+from batch.plan.model import CapacityPlan
 from batch.plan.prices import Prices
 from batch.report.model import Artifact, Report, Run
+from batch.scale.assess import assess as assess_scale
+from batch.scale.model import Emptying
 from batch.settings import Settings
 from batch.snapshot import archive, history
 from batch.snapshot.history import NO_HISTORY, History
@@ -123,7 +126,14 @@ def take_snapshot(settings: Settings, world: World) -> Snapshot:
             namespaces=settings.cluster.namespaces,
             sampling=sampling,
             on_page=world.progress.count,
+            footprint=lambda: _footprint(source),
+            autoscalers=settings.scale.autoscalers,
         )
+
+
+def _footprint(source: Source) -> Footprint | None:
+    """Tell what was asked of the API server so far; None when a folder is read."""
+    return Footprint(source.request_count, source.received_bytes) if isinstance(source, Cluster) else None
 
 
 def _load(settings: Settings, where: str) -> Snapshot:
@@ -155,6 +165,7 @@ def make_report(
     snapshot = replace(snapshot, gaps=(*snapshot.gaps, *remembered.gaps))
     capacity = assess_plan(snapshot, settings, remembered, prices)
     accelerators = assess_gpu(snapshot, settings)
+    growth = assess_scale(snapshot, settings, remembered, emptying_of(capacity))
     world.progress.stage("render")
     this_run = Run(
         id=snapshot.run_id,
@@ -166,7 +177,13 @@ def make_report(
         deadline_seconds=settings.run.deadline_seconds,
         complete=snapshot.complete,
     )
-    return render(this_run, snapshot, capacity, accelerators, settings, files)
+    return render(this_run, snapshot, capacity, accelerators, growth, settings, files)
+
+
+def emptying_of(plan: CapacityPlan) -> Emptying | None:
+    """Hand over what the plan says of nodes that could be emptied; None when it could not pack anything."""
+    found = plan.headroom
+    return Emptying(found.considered_node_count, tuple(one.node for one in found.emptyable)) if found.pools else None
 
 
 def chosen_outputs(settings: Settings, world: World) -> tuple[str, ...]:

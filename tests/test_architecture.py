@@ -14,7 +14,7 @@ import batch
 ROOT = Path(batch.__file__).parent
 
 FOUNDATION = {"batch", "errors", "findings", "settings", "deadline"}
-CHECKS = {"plan", "gpu"}
+CHECKS = {"plan", "gpu", "scale"}
 
 ALLOWED = {
     "batch": set[str](),
@@ -28,6 +28,7 @@ ALLOWED = {
     "packing": set[str](),
     "plan": FOUNDATION | {"snapshot", "packing"},
     "gpu": FOUNDATION | {"snapshot", "packing"},
+    "scale": FOUNDATION | {"snapshot", "packing"},
     "report": FOUNDATION | {"snapshot"} | CHECKS,
     "deliver": FOUNDATION | {"snapshot", "report"},
     "pipeline": FOUNDATION | {"snapshot", "collect", "report", "deliver"} | CHECKS,

@@ -16,6 +16,7 @@ from batch.collect.requests import is_sidecar
 from batch.collect.scheduling import SchedulingSets
 from batch.collect.shapes import Shape, Shapes
 from batch.collect.times import read_instant
+from batch.collect.traits import traits
 from batch.snapshot.requests_rule import RequestsRule
 from batch.snapshot.schemas import CONTAINERS, LABEL_SETS, POD_RESOURCES, PODS
 
@@ -84,6 +85,7 @@ class PodCollector:
                 *_provisioned(pod),
                 shape.cpu_limited,
                 shape.memory_limited,
+                *traits(pod),
             )
         )
         for resource, amount in shape.requests.items():

@@ -11,7 +11,8 @@ from typing import Protocol
 class Kind:
     """A kind of object that can be listed. `name` is the plural that files and requests use; `group` is "" for core.
 
-    `metadata_only` asks the API server to leave out spec and status.
+    `metadata_only` asks the API server to leave out spec and status. `only` is (namespace, name) where one object alone is read, by a
+    list of which the right can be given for that name.
     """
 
     name: str
@@ -19,6 +20,7 @@ class Kind:
     version: str
     namespaced: bool
     metadata_only: bool = False
+    only: tuple[str, str] | None = None
 
     @property
     def api(self) -> str:
@@ -41,6 +43,15 @@ DEPLOYMENTS = Kind("deployments", "apps", "v1", namespaced=True)
 STATEFUL_SETS = Kind("statefulsets", "apps", "v1", namespaced=True)
 DAEMON_SETS = Kind("daemonsets", "apps", "v1", namespaced=True)
 AUTOSCALERS = Kind("horizontalpodautoscalers", "autoscaling", "v2", namespaced=True)
+SERVICES = Kind("services", "", "v1", namespaced=True, metadata_only=True)
+RESOURCE_QUOTAS = Kind("resourcequotas", "", "v1", namespaced=True)
+DISRUPTION_BUDGETS = Kind("poddisruptionbudgets", "policy", "v1", namespaced=True)
+
+CLUSTER_AUTOSCALER_STATUS = Kind("configmaps", "", "v1", namespaced=True, only=("kube-system", "cluster-autoscaler-status"))
+NODE_POOLS = Kind("nodepools", "karpenter.sh", "v1", namespaced=False)
+
+OF_AUTOSCALERS = {"cluster-autoscaler": CLUSTER_AUTOSCALER_STATUS, "karpenter": NODE_POOLS}
+"""What tells how far node autoscalers may go: read only where setting scale.autoscalers names them, for each takes a right of its own."""
 
 FILE_NAMES = {
     NODES: "nodes",
@@ -51,6 +62,11 @@ FILE_NAMES = {
     STATEFUL_SETS: "statefulsets",
     DAEMON_SETS: "daemonsets",
     AUTOSCALERS: "horizontalpodautoscalers",
+    SERVICES: "services",
+    RESOURCE_QUOTAS: "resourcequotas",
+    DISRUPTION_BUDGETS: "poddisruptionbudgets",
+    CLUSTER_AUTOSCALER_STATUS: "clusterautoscalerstatus",
+    NODE_POOLS: "nodepools",
     POD_METRICS: "podmetrics",
     NODE_METRICS: "nodemetrics",
 }
@@ -74,6 +90,14 @@ class SourceError(Exception):
 
 class ListExpired(SourceError):
     """The continue token of a list expired in mid-list: what was read so far is worthless and the list must be begun again."""
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """What was asked of an API server so far: requests, failed ones included, and bytes of all answers."""
+
+    request_count: int
+    received_bytes: int
 
 
 class Source(Protocol):

@@ -15,8 +15,10 @@ from batch.report.document_packing import NO_ROOM, packing_document, pool_headro
 from batch.report.document_prices import price_gaps, prices_document
 from batch.report.document_profiles import base_units, profile_document
 from batch.report.document_rightsizing import rightsizing_document
+from batch.report.document_scale import scale_document
 from batch.report.format import render_message
 from batch.report.model import Artifact, Run
+from batch.scale.model import ScaleAssessment
 from batch.snapshot.model import Gap, Snapshot
 from batch.snapshot.requests_rule import rule_of
 
@@ -31,7 +33,6 @@ NOT_BUILT = tuple(
         ("GPU holders", "Which pods hold GPUs, and for how long, is unknown."),
         ("dynamic resource allocation", "Devices of ResourceSlices and their claims are unknown."),
         ("jobs", "Whether Jobs and CronJobs finish in time is unknown."),
-        ("scale checks", "Whether the cluster can grow is unknown."),
         ("trends", "What changed since earlier nights, and when room runs out, is unknown."),
     )
 )
@@ -50,6 +51,7 @@ def report_document(
     snapshot: Snapshot,
     plan: CapacityPlan,
     gpu: GpuAssessment,
+    scale: ScaleAssessment,
     findings: tuple[Finding, ...],
     gaps: tuple[Gap, ...],
     artifacts: tuple[Artifact, ...],
@@ -79,7 +81,7 @@ def report_document(
         "gpu": _gpu(gpu),
         "jobs": {**dict.fromkeys(_JOB_COUNTS), "jobs": [], "cronjobs": []},
         "rightsizing": rightsizing_document(plan.rightsizing, frozenset(artifact.name for artifact in artifacts)),
-        "scale": {"checks": []},
+        "scale": scale_document(scale, snapshot),
         "trends": {"nights": None, "series": {}, "forecast": []},
         "findings": [_finding(finding) for finding in findings],
         "artifacts": [{"name": a.name, "media_type": a.media_type, "bytes": len(a.data), "sha256": a.sha256} for a in artifacts],

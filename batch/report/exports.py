@@ -15,11 +15,14 @@ from batch.plan.model import NODE_CAPACITY, PROFILE_PODS, CapacityPlan, FlavorFi
 from batch.report.document import not_assessed
 from batch.report.document_packing import fleet_row, room_row
 from batch.report.document_profiles import odds_rows
+from batch.report.document_scale import CHECK_COLUMNS, check_row
 from batch.report.exports_rightsizing import RIGHTSIZING_COLUMNS, rightsizing_row
 from batch.report.model import Artifact
+from batch.scale.model import ScaleAssessment
+from batch.scale.tables import SCHEMAS as SCALE_TABLES
 from batch.snapshot.model import Snapshot
 from batch.snapshot.schema import Schema
-from batch.snapshot.schemas import REJECTS
+from batch.snapshot.schemas import API_REQUESTS, REJECTS
 
 MEDIA_TYPE = "text/csv; charset=utf-8; header=present"
 
@@ -29,7 +32,7 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "�
 _NANO = 10**9
 
 
-def tables(snapshot: Snapshot, plan: CapacityPlan, gpu: GpuAssessment) -> tuple[Artifact, ...]:
+def tables(snapshot: Snapshot, plan: CapacityPlan, gpu: GpuAssessment, scale: ScaleAssessment) -> tuple[Artifact, ...]:
     """Write every table behind the report's sections to tables/<name>.csv; a table without rows still has its header.
 
     Cores are exact decimal numbers, NA is an empty cell, flags are true or false. Text that a spreadsheet would run as a formula
@@ -43,6 +46,9 @@ def tables(snapshot: Snapshot, plan: CapacityPlan, gpu: GpuAssessment) -> tuple[
         _table("right-sizing", _rows(RIGHTSIZING_COLUMNS, map(rightsizing_row, plan.rightsizing.advice))),
         _table("gpu-nodes", _columns(GPU_NODES, gpu.nodes)),
         _table("gpu-resources", _rows(_GPU_RESOURCE_COLUMNS, map(_gpu_resource, gpu.resources))),
+        _table("scale-checks", _rows(CHECK_COLUMNS, map(check_row, scale.checks))),
+        *(_table(name, _columns(schema, scale.tables[name])) for name, schema in SCALE_TABLES.items()),
+        _table("api-requests", _columns(API_REQUESTS, snapshot.table("api_requests"))),
         _table("rejects", _columns(REJECTS, snapshot.table("rejects"))),
         _table("gaps", _rows(("source", "reason", "effect"), map(vars, dict.fromkeys((*snapshot.gaps, *not_assessed(plan)))))),
     )

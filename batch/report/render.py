@@ -19,6 +19,7 @@ from batch.report.model import Artifact, Report, Run, Section
 from batch.report.patches import patches
 from batch.report.pdf import Pdf, make_pdf
 from batch.report.sections.material import Material
+from batch.scale.model import ScaleAssessment
 from batch.settings import Settings
 from batch.snapshot import sketches
 from batch.snapshot.model import Gap, Snapshot
@@ -29,19 +30,27 @@ _LARGEST_ATTACHMENT = 2 << 20
 """A larger table is in the run's folder only: the PDF has to fit into a mail."""
 
 
-def render(run: Run, snapshot: Snapshot, plan: CapacityPlan, gpu: GpuAssessment, settings: Settings, extra: tuple[Artifact, ...]) -> Report:
+def render(
+    run: Run,
+    snapshot: Snapshot,
+    plan: CapacityPlan,
+    gpu: GpuAssessment,
+    scale: ScaleAssessment,
+    settings: Settings,
+    extra: tuple[Artifact, ...],
+) -> Report:
     """Make the files of the run: report.pdf and report.html as wanted, tables/*.csv, `extra`, and report.json.
 
     A PDF that cannot be made is a gap in the other files and the report's `problem`.
     """
     pictures = Pictures()
-    material = _material(run, snapshot, plan, gpu, settings)
-    files = tables(snapshot, plan, gpu)
+    material = _material(run, snapshot, plan, gpu, scale, settings)
+    files = tables(snapshot, plan, gpu, scale)
     pdf, problem = _pdf(material, files, pictures) if "pdf" in settings.report.formats else (None, None)
     if gaps := _gaps_of(pdf, problem):
         snapshot = replace(snapshot, gaps=(*snapshot.gaps, *gaps))
-        material = _material(run, snapshot, plan, gpu, settings)
-        files = tables(snapshot, plan, gpu)
+        material = _material(run, snapshot, plan, gpu, scale, settings)
+        files = tables(snapshot, plan, gpu, scale)
     made = sections.build(material)
     artifacts = (
         *([Artifact("report.pdf", "application/pdf", pdf.data)] if pdf else []),
@@ -50,7 +59,7 @@ def render(run: Run, snapshot: Snapshot, plan: CapacityPlan, gpu: GpuAssessment,
         *patches(plan.rightsizing, settings.rightsizing.patch_files),
         *extra,
     )
-    document = report_document(run, snapshot, plan, gpu, material.findings, snapshot.gaps, artifacts)
+    document = report_document(run, snapshot, plan, gpu, scale, material.findings, snapshot.gaps, artifacts)
     return Report(
         cluster=snapshot.cluster,
         run=run,
@@ -69,14 +78,15 @@ def _history(plan: CapacityPlan, run: Run) -> tuple[Artifact, ...]:
     return (Artifact(sketches.name(run.id), sketches.MEDIA_TYPE, sketches.encode(sketch)),) if sketch else ()
 
 
-def _material(run: Run, snapshot: Snapshot, plan: CapacityPlan, gpu: GpuAssessment, settings: Settings) -> Material:
+def _material(run: Run, snapshot: Snapshot, plan: CapacityPlan, gpu: GpuAssessment, scale: ScaleAssessment, settings: Settings) -> Material:
     return Material(
         run=run,
         snapshot=snapshot,
         plan=plan,
         gpu=gpu,
+        scale=scale,
         settings=settings,
-        findings=by_urgency((*plan.findings, *gpu.findings)),
+        findings=by_urgency((*plan.findings, *gpu.findings, *scale.findings)),
         gaps=snapshot.gaps,
         not_built=not_assessed(plan),
     )

@@ -1,4 +1,5 @@
 import re
+import shutil
 import subprocess
 import sysconfig
 from functools import cache
@@ -95,6 +96,29 @@ def test_kubernetes_accepts_every_object(name: str) -> None:
 
 def test_kubernetes_accepts_the_reading_pod() -> None:
     kubernetes_validate.validate(yaml.safe_load((ROOT / "k8s/reading-pod.yaml").read_text()), "1.37", strict=True)
+
+
+@pytest.mark.parametrize(
+    ("component", "kind", "rule"),
+    [
+        ("karpenter", "ClusterRole", {"apiGroups": ["karpenter.sh"], "resources": ["nodepools"]}),
+        ("cluster-autoscaler", "Role", {"apiGroups": [""], "resources": ["configmaps"], "resourceNames": ["cluster-autoscaler-status"]}),
+    ],
+)
+@pytest.mark.parametrize("name", INSTALLATIONS)
+def test_a_component_adds_one_right_to_any_installation(name: str, component: str, kind: str, rule: dict[str, Any], tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "k8s", tmp_path / "k8s")
+    site = tmp_path / "site"
+    site.mkdir()
+    parts = {"resources": [f"../k8s/{name}"], "components": [f"../k8s/components/{component}"]}
+    (site / "kustomization.yaml").write_text(yaml.safe_dump({"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", **parts}))
+    built = subprocess.run([PROGRAMS / "kubectl", "kustomize", site], capture_output=True, text=True, check=True)
+    added = [thing for thing in yaml.safe_load_all(built.stdout) if thing["metadata"]["name"] == f"nightcap-{component}"]
+    assert [thing["kind"] for thing in added] == [kind, f"{kind}Binding"]
+    assert added[0]["rules"] == [{**rule, "verbs": ["get", "list"]}]
+    assert added[1]["subjects"] == [{"kind": "ServiceAccount", "name": "nightcap", "namespace": "nightcap"}]
+    for thing in added:
+        kubernetes_validate.validate(thing, "1.37", strict=True)
 
 
 @pytest.mark.parametrize("name", ["base", "overlays/s3"])

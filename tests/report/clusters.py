@@ -14,6 +14,7 @@ from batch.report.document import NOT_BUILT
 from batch.report.model import Artifact, Report, Run, Section
 from batch.report.render import render
 from batch.report.sections.material import Material
+from batch.scale.assess import assess as assess_scale
 from batch.settings import Settings
 from batch.snapshot.model import Gap, Snapshot
 from tests.builders import CORE, GIB, MIB, TAKEN_AT, PodRows, node, pod, snapshot
@@ -27,13 +28,14 @@ def run_of(shot: Snapshot) -> Run:
 
 def report_of(shot: Snapshot, *extra: Artifact, **settings: Any) -> Report:
     chosen = Settings(**settings)
-    return render(run_of(shot), shot, assess_plan(shot, chosen), assess_gpu(shot, chosen), chosen, extra)
+    return render(run_of(shot), shot, assess_plan(shot, chosen), assess_gpu(shot, chosen), assess_scale(shot, chosen), chosen, extra)
 
 
 def sections_of(shot: Snapshot, **settings: Any) -> dict[str, Section]:
     chosen = Settings(**settings)
-    plan, gpu = assess_plan(shot, chosen), assess_gpu(shot, chosen)
-    material = Material(run_of(shot), shot, plan, gpu, chosen, (*plan.findings, *gpu.findings), shot.gaps, NOT_BUILT)
+    plan, gpu, scale = assess_plan(shot, chosen), assess_gpu(shot, chosen), assess_scale(shot, chosen)
+    findings = (*plan.findings, *gpu.findings, *scale.findings)
+    material = Material(run_of(shot), shot, plan, gpu, scale, chosen, findings, shot.gaps, NOT_BUILT)
     return {section.slug: section for section in sections.build(material)}
 
 

@@ -9,6 +9,7 @@ from batch.gpu.assess import assess
 from batch.plan.model import PROFILE_PODS, CapacityPlan
 from batch.report.document import NOT_BUILT
 from batch.report.exports import tables
+from batch.scale.assess import assess as assess_scale
 from batch.settings import Settings
 from batch.snapshot.model import Gap
 from tests.builders import CORE, MIB, node, pod, snapshot
@@ -23,7 +24,9 @@ def files(plan: CapacityPlan) -> dict[str, str]:
         pods=[pod("p", resources={"nvidia.com/gpu": 1})],
         gaps=[Gap("podmetrics", 'a "quoted", reason\nof two lines', "=1+1")],
     )
-    return {artifact.name: artifact.data.decode() for artifact in tables(shot, plan, assess(shot, Settings()))}
+    return {
+        artifact.name: artifact.data.decode() for artifact in tables(shot, plan, assess(shot, Settings()), assess_scale(shot, Settings()))
+    }
 
 
 @pytest.fixture
@@ -43,7 +46,9 @@ def test_one_file_for_each_table() -> None:
         for name in (
             *("nodes", "pools", "headroom", "losses", "emptyable-nodes", "fleets"),
             *("profile-all-pods", "profile-all-flavors", "profile-all-odds", "right-sizing"),
-            *("gpu-nodes", "gpu-resources", "rejects", "gaps"),
+            *("gpu-nodes", "gpu-resources", "scale-checks"),
+            *("scale-images", "scale-quotas", "scale-pending", "scale-drains", "scale-systems", "scale-dns", "api-requests"),
+            *("rejects", "gaps"),
         )
     ]
 
@@ -90,6 +95,18 @@ def test_gpu_tables(read: Callable[[str], Rows]) -> None:
     assert (gpu_node["node"], gpu_node["free_count"], gpu_node["free_reason"]) == ("n1", "3", "usable")
     (resource,) = read("gpu-resources")
     assert (resource["usable_count"], resource["not_ready_count"], resource["card_count"]) == ("3", "0", "")
+
+
+def test_every_check_has_a_row_with_its_limits_and_their_source(read: Callable[[str], Rows]) -> None:
+    (nodes,) = (row for row in read("scale-checks") if row["id"] == "size.nodes")
+    assert (nodes["status"], nodes["value"], nodes["threshold"], nodes["fails_beyond"], nodes["unit"]) == (
+        "ok",
+        "1",
+        "4000.0",
+        "5000",
+        "count",
+    )
+    assert nodes["threshold_source"].startswith("Kubernetes documentation")
 
 
 def test_table_without_rows_keeps_its_header() -> None:

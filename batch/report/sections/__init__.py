@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from batch.report.model import Section
-from batch.report.sections import capacity, definitions, fleets, gpus, headroom, profiles, quality, rightsizing, summary
+from batch.report.sections import capacity, definitions, fleets, gpus, headroom, profiles, quality, rightsizing, scale, summary
 from batch.report.sections.material import Material
 
 SECTIONS = (
@@ -14,6 +14,7 @@ SECTIONS = (
     rightsizing.build,
     fleets.build,
     gpus.build,
+    scale.build,
     quality.build,
     definitions.build,
 )

@@ -8,6 +8,7 @@ from batch.findings import Finding
 from batch.gpu.model import GpuAssessment
 from batch.plan.model import CapacityPlan
 from batch.report.model import Run
+from batch.scale.model import ScaleAssessment
 from batch.settings import Settings
 from batch.snapshot.model import Gap, Snapshot
 
@@ -23,6 +24,7 @@ class Material:
     snapshot: Snapshot
     plan: CapacityPlan
     gpu: GpuAssessment
+    scale: ScaleAssessment
     settings: Settings
     findings: tuple[Finding, ...]
     gaps: tuple[Gap, ...]
