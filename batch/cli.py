@@ -59,10 +59,6 @@ def _run(_options: argparse.Namespace, settings: Settings) -> int:
     with _stopping_on_signals():
         try:
             pipeline.run(settings, world, outcome)
-        except Interrupted as stop:
-            if not outcome.delivered:
-                raise
-            log.warning("%s after the report had reached %d of the outputs", stop, len(outcome.receipts))
         finally:
             progress.close()
     return _tell(settings, outcome)
@@ -77,7 +73,10 @@ def _tell(settings: Settings, outcome: Any) -> int:
         print(place)
     sys.stdout.flush()
     _say(report.missing)
-    _leave_message(settings, "\n".join([report.headline, *places, report.missing, *([str(outcome.failure)] if outcome.failure else [])]))
+    troubles = [text for text in (outcome.stopped, str(outcome.failure or "")) if text]
+    _leave_message(settings, "\n".join([report.headline, *places, report.missing, *troubles]))
+    if outcome.stopped:
+        log.warning("%s", outcome.stopped)
     if outcome.failure:
         log.error("%s", outcome.failure)
         return int(outcome.failure.exit_code)
@@ -159,6 +158,8 @@ class _stopping_on_signals:  # noqa: N801  reads as the with statement that it i
 
     @staticmethod
     def _stop(number: int, _frame: FrameType | None) -> NoReturn:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # the kubelet may repeat it while what was begun is put in order
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # somebody at a terminal may not want to wait for that
         raise Interrupted(number)
 
 

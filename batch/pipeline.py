@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -17,13 +17,16 @@ from batch.collect.source import Footprint, Source
 from batch.deadline import Deadline
 from batch.deliver import layout, publish, spool
 from batch.deliver.model import Receipt
-from batch.deliver.storage import StorageError, locate, open_store
-from batch.errors import BatchError, CollectError, DeliverError, RenderError, SettingsError
+from batch.deliver.storage import StorageError, locate, open_store, without_keys
+from batch.errors import BatchError, CollectError, DeliverError, Interrupted, RenderError, SettingsError
 from batch.gpu.assess import assess as assess_gpu
 from batch.plan import price_list
 from batch.plan.assess import assess as assess_plan
+from batch.plan.flavors import check_names
 from batch.plan.model import CapacityPlan
 from batch.plan.prices import Prices
+from batch.plan.profiles import given_profiles
+from batch.report.document import stopped
 from batch.report.model import Artifact, Report, Run
 from batch.scale.assess import assess as assess_scale
 from batch.scale.model import Emptying
@@ -64,11 +67,15 @@ class World:
 
 @dataclass
 class Outcome:
-    """What became of a run. `receipts` grows while outputs are served, so that an interruption does not lose what was delivered."""
+    """What became of a run. `receipts` grows while outputs are served, so that an interruption does not lose what was delivered.
+
+    `stopped` says of a run that was interrupted after a delivery which outputs have no report, and where its files are kept.
+    """
 
     report: Report | None = None
     receipts: list[Receipt] = field(default_factory=list)
     failure: BatchError | None = None
+    stopped: str = ""
 
     @property
     def delivered(self) -> bool:
@@ -82,14 +89,20 @@ def run(settings: Settings, world: World, outcome: Outcome) -> None:
     for url in outputs:
         locate(url)  # a bad address is said now, not after the night's work
     prices = price_list.read(settings.prices)  # and so are bad prices
+    check_plan(settings, world)  # and what is to be planned
     started_at = world.now()
     snapshot = take_snapshot(settings, world)
     remembered = remember(settings, outputs[0], snapshot)
     report = make_report(settings, world, snapshot, started_at, prices, remembered)
     outcome.report = report
     world.progress.stage("deliver")
-    for receipt in publish.publish(report, outputs, settings):
-        outcome.receipts.append(receipt)
+    try:
+        for receipt in publish.publish(report, outputs, settings):
+            outcome.receipts.append(receipt)
+    except Interrupted as stop:
+        if not outcome.delivered:
+            raise
+        report = outcome.report = _put_in_order(report, outputs, settings, outcome, stop)
     if any(receipt.error for receipt in outcome.receipts):
         kept = spool.keep(report, settings.run.spool_directory)
         outcome.failure = publish.failure(tuple(outcome.receipts), kept)
@@ -97,6 +110,39 @@ def run(settings: Settings, world: World, outcome: Outcome) -> None:
         outcome.failure = RenderError(
             "pdf-failed", attempted="make report.pdf", why=report.problem, remedy="The other files were delivered; the log has the details."
         )
+
+
+def _put_in_order(report: Report, outputs: Sequence[str], settings: Settings, outcome: Outcome, stop: Interrupted) -> Report:
+    """Finish an interrupted delivery: keep the files for the outputs that were not served, and say at the others that the run is not complete."""
+    tried = len(outcome.receipts)
+    if tried == len(outputs):
+        outcome.stopped = f"{stop} after the last output had the report; lists of reports may lag by one run"
+        return report
+    report = stopped(report)
+    kept = spool.keep(report, settings.run.spool_directory)
+    served = [url for url, receipt in zip(outputs[:tried], outcome.receipts, strict=True) if receipt.error is None]
+    publish.correct(report, served, settings)
+    unserved = ", ".join(map(without_keys, outputs[tried:]))
+    where = f"the files are kept in {kept}" if kept else "the files could not be kept either, the log says why"
+    outcome.stopped = f"{stop} before {unserved} had the report (complete: false); {where}"
+    return report
+
+
+def check_plan(settings: Settings, world: World) -> None:
+    """Raise SettingsError for profiles, selectors and flavors that no plan can be made of, before anything is collected.
+
+    Only a live cluster can be asked for nodes of a flavor that is known nowhere else; in a dump they show when it is read.
+    """
+    given_profiles(settings.plan)
+    if settings.source != "cluster":
+        return
+
+    def has_nodes(name: str) -> bool | None:
+        deadline = Deadline(settings.run.deadline_seconds, settings.run.reserve_seconds, world.monotonic, world.monotonic())
+        with closing(Cluster.connect(settings, deadline, __version__, sleep=world.sleep)) as cluster:
+            return cluster.has_nodes_of(name)
+
+    check_names(settings.plan, has_nodes)
 
 
 def collect(settings: Settings, world: World, url: str) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from typing import Literal
 
@@ -17,6 +18,8 @@ from batch.deliver.storage import StorageError, locate, open_store, without_keys
 from batch.errors import BatchError, CollectError, DeliverError, RenderError, SettingsError
 from batch.pipeline import World, chosen_outputs, cluster_name, take_snapshot
 from batch.plan import price_list
+from batch.plan.flavors import check_names, compared_flavors
+from batch.plan.profiles import given_profiles
 from batch.report.pdf import make_pdf
 from batch.settings import Settings
 
@@ -58,6 +61,7 @@ def check(settings: Settings, world: World) -> tuple[Line, ...]:
     return (
         Line("ok", "settings", "read, every name known and every value of its type"),
         *_prices(settings),
+        *_profiles(settings),
         *_source(settings, world),
         *_pdf(settings, world),
         *_outputs(settings, world),
@@ -83,6 +87,29 @@ def _prices(settings: Settings) -> Iterator[Line]:
         yield Line("ok", "prices", f"of {len(prices.by_flavor)} flavors, in {prices.currency}, the oldest of {oldest:%Y-%m-%d}")
 
 
+def _profiles(settings: Settings) -> Iterator[Line]:
+    """Read the profiles and their selectors as a run does; without any nothing is said."""
+    try:
+        given = given_profiles(settings.plan)
+    except SettingsError as error:
+        yield Line("missing", "plan.profiles", f"could not {error.attempted}: {error.why}", error.remedy, error.exit_code)
+        return
+    if given:
+        yield Line("ok", "plan.profiles", ", ".join(profile.name for profile in given))
+
+
+def _flavors(settings: Settings, find: Callable[[], object]) -> Iterator[Line]:
+    """Find the flavors that are to be compared, where some are named; `find` raises SettingsError for one that is nowhere."""
+    if not settings.plan.flavor_names:
+        return
+    try:
+        find()
+    except SettingsError as error:
+        yield Line("missing", "plan.flavor_names", f"could not {error.attempted}: {error.why}", error.remedy, error.exit_code)
+    else:
+        yield Line("ok", "plan.flavor_names", ", ".join(settings.plan.flavor_names))
+
+
 def _source(settings: Settings, world: World) -> Iterator[Line]:
     try:
         if settings.source != "cluster":
@@ -102,6 +129,7 @@ def _stored(settings: Settings, world: World) -> Iterator[Line]:
     snapshot = take_snapshot(settings, world)
     taken = f"cluster {snapshot.cluster}, Kubernetes {snapshot.kubernetes_version or 'of unknown version'}, {snapshot.taken_at:%Y-%m-%d %H:%M} UTC"
     yield Line("ok", f"source {without_keys(settings.source)}", taken)
+    yield from _flavors(settings, partial(compared_flavors, snapshot, settings.plan))
     for gap in snapshot.gaps:
         yield Line("missing", gap.source, f"{gap.reason}. {gap.effect}")
 
@@ -133,6 +161,7 @@ def _cluster(settings: Settings, world: World, cluster: Cluster) -> Iterator[Lin
     way = f"context {cluster.context_name()}" if cluster.context_name() else "service account of this pod"
     yield Line("ok", "cluster", f"Kubernetes {cluster.kubernetes_version() or 'of unknown version'}, {way}")
     yield from clock
+    yield from _flavors(settings, partial(check_names, settings.plan, cluster.has_nodes_of))
     kinds = _asked(settings)
     for kind in kinds:
         for namespace in (settings.cluster.namespaces if kind.namespaced and not kind.only else ()) or (None,):

@@ -8,24 +8,38 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from datetime import date as Date  # noqa: N812  a setting is called date
-from datetime import datetime
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, NoReturn, Union, get_args, get_origin
 
 import yaml
-from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError, field_validator
 
 from batch.errors import SettingsError
 
 PREFIX = "NIGHTCAP_"
 MIB = 1024**2
 
+_LARGEST_INTEGER = 2**63 - 1
+_LARGEST_NUMBER = 9e9
+"""What still fits where it goes: columns of 64 bits, with cores in nanocores and seconds in nanoseconds."""
+
+_DEEPEST = 20
+"""Levels of a YAML tree. Settings have four; one that contains itself has no end."""
+
+_NOT_YAML = (yaml.YAMLError, ValueError, AttributeError, RecursionError)
+"""What PyYAML raises for text that is no YAML, and for values that are not what they look like (2026-13-45, "!!int x")."""
+
 
 def _split(value: object) -> object:
     """Read "a,b" as a list: an environment variable has no other way to say it."""
     return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
+def _is_text(value: str) -> bool:
+    return "\0" not in value and not any("\ud800" <= character <= "\udfff" for character in value)
 
 
 Strings = Annotated[tuple[str, ...], BeforeValidator(_split)]
@@ -41,7 +55,20 @@ def setting(default: Any, meaning: str, unit: str = "", **limits: Any) -> Any:
 class _Group(BaseModel):
     """A group of settings: frozen, and strict about names."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, allow_inf_nan=False)
+
+    @field_validator("*")
+    @classmethod
+    def _usable(cls, value: object) -> object:
+        """Refuse what a type allows and nothing can use: numbers that overflow, text that is no UTF-8, paths with a zero byte."""
+        for one in value if isinstance(value, tuple) else (value,):
+            if isinstance(one, int) and abs(one) > _LARGEST_INTEGER:
+                raise ValueError("it is too large, 2^63 - 1 is the most")
+            if isinstance(one, float) and abs(one) > _LARGEST_NUMBER:
+                raise ValueError(f"it is too large, {_LARGEST_NUMBER:g} is the most")
+            if isinstance(one, (str, Path)) and not _is_text(str(one)):
+                raise ValueError("it is not text in UTF-8")
+        return value
 
 
 class ClusterSettings(_Group):
@@ -61,7 +88,10 @@ class RunSettings(_Group):
     """The run itself."""
 
     now: AwareDatetime | None = setting(
-        None, "The report's clock, ISO 8601 with a time zone. Default: the real time. Makes output repeatable."
+        None,
+        "The report's clock, ISO 8601 with a time zone. Default: the real time. Makes output repeatable.",
+        ge=datetime(1970, 1, 1, tzinfo=UTC),
+        lt=datetime(2200, 1, 1, tzinfo=UTC),
     )
     deadline_seconds: float | None = setting(
         None,
@@ -425,20 +455,26 @@ def leaves(model: type[BaseModel] = Settings, path: tuple[str, ...] = ()) -> Ite
             yield (*path, name), info
 
 
+def items() -> Iterator[tuple[tuple[str, ...], type[BaseModel]]]:
+    """Yield (path, model of an item) of every setting that is a list of groups."""
+    for path, info in leaves():
+        if group := _group_of(info.annotation):
+            yield path, group
+
+
 def _read_file(config: Path | None) -> dict[str, Any]:
     if config is None:
         return {}
     attempted = f"read the settings file {config}"
     try:
-        tree = yaml.safe_load(config.read_text(encoding="utf-8"))
+        text = config.read_text(encoding="utf-8")
     except OSError as error:
         raise SettingsError(
             "config-unreadable", attempted=attempted, why=error.strerror or str(error), remedy="Check the path given to --config."
         ) from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise SettingsError(
-            "config-not-yaml", attempted=attempted, why=" ".join(str(error).split()), remedy="Correct the YAML at that place."
-        ) from error
+    except ValueError as error:
+        raise SettingsError("config-not-yaml", attempted=attempted, why=str(error), remedy="Write it in UTF-8.") from error
+    tree = _parse(text, attempted)
     if tree is None:
         return {}
     if not isinstance(tree, dict):
@@ -451,11 +487,37 @@ def _read_file(config: Path | None) -> dict[str, Any]:
     return tree
 
 
+def _parse(text: str, attempted: str) -> object:
+    try:
+        return read_yaml(text)
+    except ValueError as error:
+        raise SettingsError("config-not-yaml", attempted=attempted, why=str(error), remedy="Correct the YAML at that place.") from error
+
+
+def read_yaml(text: str) -> object:
+    """Read YAML. The ValueError tells the place and the trouble, not the text there: it may be a secret."""
+    try:
+        tree = yaml.safe_load(text)
+    except _NOT_YAML as error:
+        mark = getattr(error, "problem_mark", None)
+        place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+        trouble = getattr(error, "problem", None) or (str(error) if type(error) is ValueError else "a value is not what it looks like")
+        raise ValueError(f"{place}{trouble}") from error
+    if _is_deep(tree, _DEEPEST):
+        raise ValueError(f"it has more than {_DEEPEST} levels, or contains itself")
+    return tree
+
+
+def _is_deep(tree: object, levels: int) -> bool:
+    parts = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
+    return bool(parts) and (levels == 0 or any(_is_deep(part, levels - 1) for part in parts))
+
+
 def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
     tree: dict[str, Any] = {}
     for name, text in sorted(environment.items()):
         if name.startswith(PREFIX):
-            value: object = yaml.safe_load(text) if text[:1] in ("[", "{") else text
+            value = _parse(text, f"read {name} from the environment") if text[:1] in ("[", "{") else text
             _put(tree, tuple(name.removeprefix(PREFIX).lower().split("__")), value)
     return tree
 
@@ -469,23 +531,32 @@ def _from_options(options: Mapping[str, object]) -> dict[str, Any]:
 
 
 def _put(tree: dict[str, Any], path: tuple[str, ...], value: object) -> None:
-    for part in path[:-1]:
+    for depth, part in enumerate(path[:-1], start=1):
         tree = tree.setdefault(part, {})
+        if not isinstance(tree, dict):
+            raise SettingsError(
+                "settings-value",
+                attempted=f"use {environment_name(path)} from the environment",
+                why=f"{environment_name(path[:depth])} is set too, to a value that has no parts",
+                remedy="Unset one of the two.",
+            )
     tree[path[-1]] = value
 
 
 def _merge(target: dict[str, Any], tree: Mapping[str, Any], origin: str, origins: dict[str, str], path: tuple[str, ...]) -> None:
     for name, value in tree.items():
-        here = (*path, name)
+        here = (*path, str(name))
         if isinstance(value, dict):
-            _merge(target.setdefault(name, {}), value, origin, origins, here)
+            if not isinstance(target.get(name), dict):
+                target[name] = {}
+            _merge(target[name], value, origin, origins, here)
         else:
             target[name] = value
-            origins[".".join(here)] = origin
+        origins[".".join(here)] = origin
 
 
-def _check_names(tree: object, model: type[BaseModel], origin: str, path: tuple[str, ...]) -> None:
-    """Raise for the first key that `model` does not have, with the nearest one that it has."""
+def _check_names(tree: object, model: type[BaseModel], origin: str, path: tuple[str, ...], *, in_item: bool = False) -> None:
+    """Raise for the first key that `model` does not have, with the nearest one that it has. `in_item`: inside a list of groups."""
     if not isinstance(tree, Mapping):
         dotted = ".".join(path)
         raise SettingsError(
@@ -496,19 +567,20 @@ def _check_names(tree: object, model: type[BaseModel], origin: str, path: tuple[
         )
     for name, value in tree.items():
         if name not in model.model_fields:
-            _refuse_name(".".join((*path, str(name))), origin)
+            _refuse_name((*path, str(name)), origin, as_variable=origin == "environment" and not in_item)
         inner = _group_of(model.model_fields[name].annotation)
         if inner is None:
             continue
         for item in value if isinstance(value, list) else [value]:
-            _check_names(item, inner, origin, (*path, name))
+            _check_names(item, inner, origin, (*path, name), in_item=in_item or isinstance(value, list))
 
 
-def _refuse_name(dotted: str, origin: str) -> None:
-    known = [".".join(path) for path, _ in leaves()]
-    near = difflib.get_close_matches(dotted, known, n=1, cutoff=0.0)[0]
-    shown = environment_name(tuple(dotted.split("."))) if origin == "environment" else dotted
-    nearest = environment_name(tuple(near.split("."))) if origin == "environment" else near
+def _refuse_name(path: tuple[str, ...], origin: str, *, as_variable: bool) -> NoReturn:
+    """Raise for a name that no setting has; a part of an item is no variable of its own, so it is told by its dotted name."""
+    parts = [(*item, *part) for item, model in items() for part, _ in leaves(model)]
+    known = {".".join(name): name for name in [*(name for name, _ in leaves()), *parts]}
+    near = known[difflib.get_close_matches(".".join(path), known, n=1, cutoff=0.0)[0]]
+    shown, nearest = (environment_name(name) if as_variable else ".".join(name) for name in (path, near))
     raise SettingsError(
         "settings-unknown-key",
         attempted=f"use {shown} from the {origin}",
@@ -535,6 +607,3 @@ def _wrong_value(error: ValidationError, origins: Mapping[str, str]) -> Settings
         why=first["msg"][:1].lower() + first["msg"][1:],
         remedy="`python -m batch settings` shows its type and unit.",
     )
-
-
-__all__ = ["ClusterSettings", "FlavorSettings", "ProfileSettings", "Settings", "datetime", "environment_name", "leaves", "load"]

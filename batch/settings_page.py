@@ -8,7 +8,7 @@ from typing import Any, get_args
 import yaml
 from pydantic import BaseModel, SecretStr
 
-from batch.settings import FlavorSettings, ProfileSettings, Settings, environment_name, leaves
+from batch.settings import Settings, environment_name, items, leaves
 
 _MASK = "********"
 
@@ -24,8 +24,8 @@ def reference() -> str:
     ]
     for path, info in leaves():
         lines += _entry(".".join(path), environment_name(path), info)
-    for title, model in (("An item of plan.profiles", ProfileSettings), ("An item of plan.flavors", FlavorSettings)):
-        lines += [f"## {title}", ""]
+    for path, model in items():
+        lines += [f"## An item of {'.'.join(path)}", ""]
         lines += [line for path, info in leaves(model) for line in _entry(".".join(path), None, info)]
     return "\n".join(lines).rstrip() + "\n"
 

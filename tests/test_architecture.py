@@ -13,13 +13,14 @@ import batch
 
 ROOT = Path(batch.__file__).parent
 
-FOUNDATION = {"batch", "errors", "findings", "settings", "deadline"}
+FOUNDATION = {"batch", "errors", "findings", "settings", "deadline", "accelerators"}
 CHECKS = {"plan", "gpu", "scale"}
 
 ALLOWED = {
     "batch": set[str](),
     "errors": set[str](),
     "findings": set[str](),
+    "accelerators": set[str](),
     "deadline": set[str](),
     "settings": {"errors"},
     "settings_page": {"settings"},

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -200,6 +202,41 @@ def test_without_the_right_to_list_pods_it_exits_3_and_names_the_rule(
     assert not Path("out").exists()
 
 
+@pytest.mark.parametrize(
+    ("plan", "words"),
+    [
+        ("profiles: [{name: hub, selector: '=x'}]", "[selector]"),
+        ("profiles: [{name: a}, {name: a}]", "[profile-twice]"),
+        ("flavor_names: [n1-himem-8]", "The nearest one is n1-highmem-8"),
+    ],
+)
+def test_a_plan_that_cannot_be_made_exits_2_before_anything_is_collected(
+    plan: str, words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("settings.yaml").write_text(f"plan:\n  {plan}\n")
+    with FakeKube() as kube:
+        in_namespace(kube)
+        monkeypatch.setenv("KUBECONFIG", str(write_kubeconfig(Path("kubeconfig").resolve(), kube)))
+        assert run("--config", "settings.yaml") == 2
+        assert not [request for request in kube.requests if request.path.endswith("/pods")]
+    assert words in capsys.readouterr().err
+
+
+def test_a_flavor_that_cannot_be_asked_for_is_looked_for_among_the_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("settings.yaml").write_text("plan:\n  flavor_names: [metal-9]\n")
+    monkeypatch.setenv("NIGHTCAP_REPORT__FORMATS", "json")
+    labels = {"node.kubernetes.io/instance-type": "metal-9"}
+    with FakeKube() as kube:
+        kube.add(
+            json.loads(page(node(labels=labels, status={"capacity": {"cpu": "4", "memory": "8Gi"}}), apiVersion="v1", kind="NodeList"))
+        )
+        kube.add(json.loads(page(pod(), apiVersion="v1", kind="PodList")))
+        kube.fail("/api/v1/nodes", 400)
+        monkeypatch.setenv("KUBECONFIG", str(write_kubeconfig(Path("kubeconfig").resolve(), kube)))
+        assert run("--config", "settings.yaml") == 0
+    assert [flavor["name"] for flavor in report()["profiles"][0]["flavors"]] == ["metal-9"]
+
+
 def test_one_bad_output_exits_5_and_the_report_is_kept(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NIGHTCAP_REPORT__FORMATS", "json")
     Path("file").touch()
@@ -241,6 +278,42 @@ def test_a_signal_before_delivery_leaves_nothing_behind() -> None:
     assert process.returncode == 143
     assert "stopped by signal 15 before anything was delivered" in said
     assert not Path("out").exists()
+
+
+def test_a_signal_between_outputs_ends_well_and_says_what_is_missing_where() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        environment = {
+            **os.environ,
+            **JSON_ONLY,
+            "PYTHONPATH": str(ROOT),
+            "NIGHTCAP_S3__ENDPOINT_URL": f"http://127.0.0.1:{silent.getsockname()[1]}",
+            "NIGHTCAP_S3__ACCESS_KEY_ID": "key",
+            "NIGHTCAP_S3__SECRET_ACCESS_KEY": "secret",
+            "NIGHTCAP_RUN__TERMINATION_MESSAGE_PATH": "message",
+        }
+        Path("message").touch()
+        command = [sys.executable, "-m", "batch", "run", "--source", "sample", "--now", NOW, "--output", "out", "--output", "s3://bucket/p"]
+        with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            silent.settimeout(120)
+            connection, _ = silent.accept()  # the first output is served, and the second one never answers
+            process.send_signal(signal.SIGTERM)
+            places, said = process.communicate(timeout=60)
+            connection.close()
+    run_path = "cluster=sample/date=2026-12-01/run=20261201T020000Z"
+    kept = Path("spool").resolve() / run_path
+    assert process.returncode == 0
+    assert places.split() == [f"{Path('out').resolve()}/{run_path}/"]
+    for told in (said, Path("message").read_text()):
+        assert "stopped by signal 15 before s3://bucket/p had the report (complete: false)" in told
+        assert f"the files are kept in {kept}" in told
+    for folder in (Path("out") / run_path, kept):
+        assert json.loads((folder / "report.json").read_text())["run"]["complete"] is False
+        manifest = json.loads((folder / "manifest.json").read_text())
+        assert manifest["run"]["complete"] is False
+        for file in manifest["artifacts"]:
+            assert hashlib.sha256((folder / file["path"]).read_bytes()).hexdigest() == file["sha256"]
+    assert "stopped early" in Path("out/index.html").read_text()
+    assert report()["run"]["complete"] is False
 
 
 def test_log_lines_are_json_when_asked(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -237,3 +237,33 @@ def test_the_command_prints_a_line_each_and_ends_as_a_run_would(
     assert any(line.startswith(" ") and "choose another folder" in line for line in out)
     assert any(line.startswith("+ ok") and " PDF " in f"{line} " for line in out)
     assert (tmp_path / "message").read_text().startswith("A run would end with exit code 5.\noutput file: could not write")
+
+
+CANNOT_BE_PLANNED: list[tuple[dict[str, Any], str, str]] = [
+    ({"profiles": [{"name": "hub", "selector": "=x"}]}, "plan.profiles", "'=x' is no requirement"),
+    ({"profiles": [{"name": "a"}, {"name": "a"}]}, "plan.profiles", "has it twice"),
+    ({"flavor_names": ["n1-himem-8"]}, "plan.flavor_names", "neither in the catalogue, nor an instance type"),
+]
+
+
+@pytest.mark.parametrize(("plan", "what", "why"), CANNOT_BE_PLANNED)
+def test_a_plan_that_cannot_be_made_is_told_for_a_live_cluster_and_for_a_dump(
+    kube: FakeKube, monkeypatch: pytest.MonkeyPatch, plan: dict[str, Any], what: str, why: str
+) -> None:
+    options = {f"plan__{name}": value for name, value in plan.items()}
+    for lines in (check(kube, monkeypatch, **options), check(None, monkeypatch, source=f"dump:{MYBINDER}", **options)):
+        assert (lines[what].state, lines[what].exit_code) == ("missing", 2)
+        assert why in lines[what].why
+        assert code(lines) == 2
+
+
+def test_a_flavor_that_only_the_clusters_nodes_know_is_found_there(kube: FakeKube, monkeypatch: pytest.MonkeyPatch) -> None:
+    labels = {"node.kubernetes.io/instance-type": "metal-9"}
+    kube.add({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1", "labels": labels}})
+
+    lines = check(
+        kube, monkeypatch, plan__flavor_names="metal-9,n1-highmem-8", plan__profiles=[{"name": "web", "selector": "tier in (a, b)"}]
+    )
+
+    assert (lines["plan.flavor_names"].state, lines["plan.profiles"].state) == ("ok", "ok")
+    assert code(lines) == 0

@@ -7,13 +7,15 @@ import time
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from http import HTTPStatus
+from typing import Any
 from urllib.parse import quote
 
 import msgspec
 
 from batch.collect.login import find_login
+from batch.collect.nodes import INSTANCE_TYPE_LABELS
 from batch.collect.retry import PassingError, Patience
-from batch.collect.source import Kind, ListExpired, SourceError
+from batch.collect.source import NODES, Kind, ListExpired, SourceError
 from batch.collect.times import read_instant
 from batch.collect.transport import RefusedError, Transport
 from batch.deadline import Deadline
@@ -66,6 +68,10 @@ class _Resource(msgspec.Struct):
 
 class _ResourceList(msgspec.Struct):
     resources: list[_Resource]
+
+
+class _Items(msgspec.Struct):
+    items: list[msgspec.Raw] | None
 
 
 class _ReviewStatus(msgspec.Struct):
@@ -161,7 +167,7 @@ class Cluster:
             "spec": {"resourceAttributes": attributes},
         }
         try:
-            answer = self._ask("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", review)
+            answer = self._ask("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", body=review)
             return msgspec.json.decode(answer, type=_Review).status.allowed
         except (PassingError, RefusedError) as error:
             raise _explain(error, kind, "API server") from error
@@ -182,6 +188,17 @@ class Cluster:
         except _UNREADABLE as error:
             raise SourceError(kind, f"what {kind.api} answers is no list of resources: {error}") from error
         return frozenset(resource.name for resource in answer.resources)
+
+    def has_nodes_of(self, instance_type: str) -> bool | None:
+        """Ask for one node of that instance type; None when it cannot be found out."""
+        try:
+            return any(self._has_node_with(f"{label}={instance_type}") for label in INSTANCE_TYPE_LABELS)
+        except (PassingError, RefusedError, *_UNREADABLE):
+            return None
+
+    def _has_node_with(self, selector: str) -> bool:
+        answer = self._ask("GET", NODES.path(), query={"labelSelector": selector, "limit": 1}, accept=_METADATA_ONLY)
+        return bool(msgspec.json.decode(answer, type=_Items).items)
 
     def pages(self, kind: Kind) -> Iterator[bytes]:
         """Yield the pages of the list, of each namespace in turn when the settings name some. Raises SourceError, also in the middle."""
@@ -218,10 +235,10 @@ class Cluster:
                 query["limit"] = max(1, int(query["limit"]) // 2)
             raise
 
-    def _ask(self, method: str, path: str, body: object = None) -> bytes:
-        """Ask one small question, repeating it for a short while."""
+    def _ask(self, method: str, path: str, **question: Any) -> bytes:
+        """Ask one small question, repeating it for a short while. `question` is as in Transport.send."""
         patience = self._patience(min(self._settings.api.retry_seconds, _SHORT_RETRY_SECONDS))
-        return patience.call(f"{method} {path}", lambda: self._transport.send(method, path, self._timeout_seconds(), body=body))
+        return patience.call(f"{method} {path}", lambda: self._transport.send(method, path, self._timeout_seconds(), **question))
 
     def _patience(self, budget_seconds: float) -> Patience:
         return Patience(budget_seconds, self._deadline, self._sleep, self._chance)

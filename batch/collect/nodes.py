@@ -13,7 +13,7 @@ from batch.collect.rejects import Rejects
 from batch.collect.times import read_instant
 from batch.snapshot.schemas import NODE_CONDITIONS, NODE_IMAGES, NODE_LABELS, NODE_RESOURCES, NODE_TAINTS, NODES
 
-_INSTANCE_TYPE = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
+INSTANCE_TYPE_LABELS = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
 _ZONE = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
 _OWN_COLUMN = ("cpu", "memory", "pods")
 _NO_NAME = "<none>"
@@ -98,7 +98,7 @@ def _node_row(
         name,
         node.metadata.uid,
         read_instant(node.metadata.creation_timestamp),
-        _first(labels, _INSTANCE_TYPE),
+        _first(labels, INSTANCE_TYPE_LABELS),
         _first(labels, _ZONE),
         (spec.provider_id or "").partition("://")[0] or None,
         info.architecture,

@@ -68,6 +68,24 @@ def refresh(store: BlobStore, own: Entry) -> None:
         listed = paths
 
 
+def correct(report: Report, outputs: Iterable[str], settings: Settings) -> None:
+    """Write what says of the run how it went once more, at outputs that have it: report.json, manifest.json and the run's row in the list.
+
+    An output where that fails keeps what it has, which the log says.
+    """
+    path = layout.run_path(report)
+    told = {path + name for name in ("report.json", manifest.NAME)}
+    for url in outputs:
+        try:
+            store = open_store(url, settings)
+            for file in layout.run_files(report):
+                if file.name in told:
+                    store.write(file.name, file.data, file.media_type)
+            refresh(store, manifest.entry_of(report, path))
+        except (StorageError, SettingsError) as error:
+            log.warning("%s still says that the run is complete: %s", without_keys(url), error)
+
+
 def _serve(url: str, report: Report, settings: Settings) -> Iterator[Receipt]:
     path, shown, arrived = layout.run_path(report), without_keys(url), False
     location = shown
@@ -91,12 +109,15 @@ def _serve(url: str, report: Report, settings: Settings) -> Iterator[Receipt]:
 
 
 def _write_latest(store: BlobStore, cluster: str, entries: Iterable[Entry]) -> None:
-    """Point at the newest complete run of a cluster, never at an older one than before."""
+    """Point at the newest complete run of a cluster, never at an older one than before: not even when that one was stopped after all."""
     pointer, bookmark = layout.latest_keys(cluster)
-    runs = {entry.path: entry for entry in (_pointed_at(store, pointer), *entries) if entry}
+    before = _pointed_at(store, pointer)
+    runs = {entry.path: entry for entry in (before, *entries) if entry}
     whole = [run for run in runs.values() if run.cluster == cluster and run.complete]
     if whole:
         newest = max(whole, key=lambda run: (run.moment, run.path))
+        if before and newest.moment < before.moment:
+            return
         fields = {"format_version": manifest.FORMAT_VERSION, **manifest.to_fields(newest)}
         store.write(pointer, manifest.to_json(fields), "application/json")
         store.write(bookmark, index.latest_page(newest), _HTML)

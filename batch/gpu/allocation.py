@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pyarrow as pa
 
-from batch.gpu.resources import NEURON, Kind, dedicates, of_kind
+from batch.accelerators import NEURON, Kind, dedicates, of_kind
 from batch.snapshot import views
 from batch.snapshot.model import Snapshot
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from batch.accelerators import Kind, of_kind
 from batch.gpu.allocation import pending_pods
 from batch.gpu.judgements import judge
 from batch.gpu.model import GpuAssessment
 from batch.gpu.nodes import gpu_nodes
-from batch.gpu.resources import Kind, of_kind
 from batch.gpu.totals import gpu_resources
 from batch.settings import Settings
 from batch.snapshot.model import Snapshot

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from batch.accelerators import LEGACY
 from batch.findings import Finding, Message, Severity, message, plural
 from batch.gpu.allocation import ROOM_CPU_NANOCORES, ROOM_MEMORY_BYTES
-from batch.gpu.resources import LEGACY
 from batch.gpu.totals import advertising, idle
 
 SECTION = "gpus"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
+from batch.accelerators import ABSENT, PRESENCE_LABELS, PRODUCT_LABELS, Kind, of_kind, vendor
 from batch.gpu.allocation import COUNTS, allocated, free_reasons
 from batch.gpu.model import GPU_NODES
-from batch.gpu.resources import ABSENT, PRESENCE_LABELS, PRODUCT_LABELS, Kind, of_kind, vendor
 from batch.snapshot import views
 from batch.snapshot.model import Snapshot
 

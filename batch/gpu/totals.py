@@ -6,10 +6,10 @@ from collections import Counter
 
 import pandas as pd
 
+from batch.accelerators import NEURON, THOUSANDTHS
 from batch.gpu.allocation import FREE_REASONS
 from batch.gpu.model import GpuResource
 from batch.gpu.nodes import NO_RESOURCE
-from batch.gpu.resources import NEURON, THOUSANDTHS
 from batch.snapshot import views
 from batch.snapshot.model import Snapshot
 

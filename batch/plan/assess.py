@@ -11,11 +11,12 @@ from batch.plan.minor_resources import minor_resources
 from batch.plan.model import CapacityPlan
 from batch.plan.model_packing import NO_FLEETS
 from batch.plan.nodes import node_capacity
+from batch.plan.offers import offers
 from batch.plan.packing_judgements import judge as judge_packing
 from batch.plan.pools import pools
 from batch.plan.price_judgements import judge as judge_prices
 from batch.plan.prices import NO_PRICES, Prices
-from batch.plan.profiles import plan, profiles
+from batch.plan.profiles import Choice, plan, profiles
 from batch.plan.right_sized import right_sized
 from batch.plan.rightsizing.assess import rightsize
 from batch.plan.rightsizing.judgements import judge as judge_requests
@@ -39,9 +40,8 @@ def assess(snapshot: Snapshot, settings: Settings, history: History = NO_HISTORY
     flavors = compared_flavors(snapshot, settings.plan)
     sizes = node_sizes(snapshot, nodes, bound, flavors)
     prices = prices.judged_at(snapshot.taken_at, settings.prices.max_age_seconds)
-    planned = tuple(
-        plan(profile, snapshot, pods, flavors, sizes, settings.plan, prices) for profile in profiles(snapshot, nodes, pods, settings.plan)
-    )
+    choice = Choice(nodes, flavors, sizes, offers(snapshot, nodes, flavors), prices)
+    planned = tuple(plan(profile, snapshot, pods, choice, settings.plan) for profile in profiles(snapshot, nodes, pods, settings.plan))
     of_cluster, of_pools = totals(snapshot, pods, nodes), pools(nodes)
     sized = rightsize(snapshot, history, nodes, bound, settings, prices)
     room, packed = headroom(snapshot, bound, nodes), fleets(snapshot, pods, nodes, flavors, sizes, prices)

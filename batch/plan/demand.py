@@ -15,7 +15,8 @@ CPU, MEMORY, PODS = "cpu", "memory", "pods"
 OWN_COLUMN = (CPU, MEMORY, PODS)
 """The resources that every pod counts in, in the order of the columns; others come after them by name."""
 
-BOUND_TO_NODES = ("DaemonSet", "StaticPod")
+DAEMONSET = "DaemonSet"
+BOUND_TO_NODES = (DAEMONSET, "StaticPod")
 """Workload kinds whose pods belong to their node and go nowhere else; a mirror pod's owner is the node (collect names it StaticPod)."""
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import difflib
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from importlib import resources
-from typing import Any
+from typing import Any, NoReturn
 
 import pandas as pd
 import yaml
 
+from batch.accelerators import ABSENT, PRESENCE_LABELS, device_count, is_accelerator
 from batch.errors import SettingsError
 from batch.plan.model import Flavor
 from batch.settings import FlavorSettings, PlanSettings
@@ -20,8 +21,7 @@ PROVIDERS = {"aws": "aws", "gce": "google", "azure": "azure"}
 """Provider of the catalogue by the scheme of a node's spec.providerID."""
 
 GPU_COUNT_LABEL = "nvidia.com/gpu.count"
-GPU_RESOURCES = ("nvidia.com/gpu", "amd.com/gpu")
-"""Where a node says how many GPUs it has: the label of NVIDIA's feature discovery, else the resources of the device plugins."""
+"""Where NVIDIA's feature discovery says how many cards a node has, however many slices or shares of them it advertises."""
 
 _NANO = 10**9
 _MIB = 1024**2
@@ -56,6 +56,17 @@ def compared_flavors(snapshot: Snapshot, settings: PlanSettings) -> tuple[Flavor
         )
         chosen = [known[name] for name in wanted]
     return tuple(sorted(chosen, key=lambda flavor: (flavor.memory_bytes, flavor.cpu_nanocores, flavor.name)))
+
+
+def check_names(settings: PlanSettings, has_nodes: Callable[[str], bool | None]) -> None:
+    """Raise SettingsError for a name of plan.flavor_names that is in no catalogue, not in plan.flavors, and of which there are no nodes.
+
+    `has_nodes` tells whether nodes of an instance type are there, None where that is not known before they are read.
+    """
+    known = {flavor.name for flavor in catalogue()} | {flavor.name for flavor in settings.flavors}
+    for name in settings.flavor_names:
+        if name not in known and has_nodes(name) is False:
+            _refuse(name, known)
 
 
 def _flavors(tree: Mapping[str, Any]) -> Iterable[Flavor]:
@@ -107,12 +118,17 @@ def _of_cluster(snapshot: Snapshot) -> Iterable[Flavor]:
 
 
 def _gpu_counts(snapshot: Snapshot) -> dict[str, int]:
-    advertised = snapshot.table("node_resources")
-    advertised = advertised.loc[advertised["resource"].isin(GPU_RESOURCES)].dropna(subset=["capacity_count"])
+    """Count the accelerators of each node that has any: by label, else as many as what it advertises proves; one where only labels tell."""
+    offers = snapshot.table("node_resources")
+    stated = offers["capacity_count"].fillna(offers["allocatable_count"])
     labels = snapshot.table("node_labels")
-    counted = labels.loc[(labels["label"] == GPU_COUNT_LABEL) & labels["value"].str.fullmatch("[0-9]{1,6}"), ["node", "value"]]
-    by_resource: pd.Series = advertised.groupby("node")["capacity_count"].max()
-    return {**by_resource.to_dict(), **{node: int(value) for node, value in counted.itertuples(index=False)}}
+    presence = labels.loc[labels["label"].isin(PRESENCE_LABELS) & ~labels["value"].str.lower().isin(ABSENT)]
+    found = dict.fromkeys(presence["node"], 1)
+    for node, resource, count in zip(offers["node"], offers["resource"], stated, strict=True):
+        if is_accelerator(resource) and pd.notna(count) and count > 0:
+            found[node] = max(found.get(node, 0), device_count(resource, int(count)))
+    counted = labels.loc[(labels["label"] == GPU_COUNT_LABEL) & labels["value"].str.fullmatch("0*[1-9][0-9]{0,5}"), ["node", "value"]]
+    return found | {node: int(value) for node, value in counted.itertuples(index=False)}
 
 
 def providers(snapshot: Snapshot) -> frozenset[str]:
@@ -120,8 +136,8 @@ def providers(snapshot: Snapshot) -> frozenset[str]:
     return frozenset(PROVIDERS[scheme] for scheme in snapshot.table("nodes")["provider"].dropna().unique() if scheme in PROVIDERS)
 
 
-def _refuse(name: str, known: Mapping[str, Flavor]) -> Flavor:
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.0)[0]
+def _refuse(name: str, known: Collection[str]) -> NoReturn:
+    near = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.0)[0]
     raise SettingsError(
         "flavor-unknown",
         attempted=f"compare the flavor {name!r} of plan.flavor_names",

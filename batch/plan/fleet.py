@@ -15,6 +15,7 @@ from batch.plan.demand import OWN_COLUMN, Demand, demand, ordinary, unreadable
 from batch.plan.model import Flavor
 from batch.plan.model_packing import Fleet, Fleets, SkippedFlavor, Unplaced
 from batch.plan.node_kinds import Daemon, Kinds, daemons, kinds
+from batch.plan.offers import offers
 from batch.plan.prices import Prices
 from batch.plan.scheduling import Rules, rules
 from batch.plan.sizes import NodeSize
@@ -93,7 +94,7 @@ def fleets(
     held = _candidates(snapshot, pods, nodes)
     unknown = unreadable(held)
     held = held.loc[~unknown]
-    cluster = _cluster(snapshot, pods, held, nodes)
+    cluster = _cluster(snapshot, pods, held, nodes, offers(snapshot, nodes, flavors))
     known: _Known = {}
     found = [_fleet(cluster, flavor, sizes[flavor.name], prices, known, right_sized=right_sized) for flavor in flavors]
     spread = [number for number, one in enumerate(cluster.rule_sets) if one.spread]
@@ -113,24 +114,15 @@ def _candidates(snapshot: Snapshot, pods: pd.DataFrame, nodes: pd.DataFrame) -> 
     return unfinished.loc[waiting | on_machines]
 
 
-def _cluster(snapshot: Snapshot, pods: pd.DataFrame, held: pd.DataFrame, nodes: pd.DataFrame) -> _Cluster:
+def _cluster(
+    snapshot: Snapshot, pods: pd.DataFrame, held: pd.DataFrame, nodes: pd.DataFrame, offered: Mapping[str, Mapping[str, int]]
+) -> _Cluster:
     wanted, known = demand(snapshot, held, without=DISK), rules(snapshot)
     of_daemons = daemons(pods.loc[pods["node"].notna()], known)
     numbers, set_of_shape = np.unique(wanted.scheduling_sets, return_inverse=True)
     rule_sets = [known[int(number)] for number in numbers]
     all_kinds = kinds(snapshot, nodes, [*rule_sets, *(daemon.rules for daemon in of_daemons)])
-    return _Cluster(wanted, rule_sets, set_of_shape.reshape(-1), all_kinds, of_daemons, _offered(snapshot, nodes))
-
-
-def _offered(snapshot: Snapshot, nodes: pd.DataFrame) -> dict[str, dict[str, int]]:
-    """Give what a node of each instance type offers beside CPU, memory and pods: the least among those of its nodes that have any."""
-    table = snapshot.table("node_resources").merge(nodes.loc[~nodes["virtual"], ["node", "instance_type"]], on="node")
-    table = table.loc[table["instance_type"].notna() & (table["allocatable_count"].fillna(0) > 0)]
-    found: dict[str, dict[str, int]] = {str(name): {} for name in nodes["instance_type"].dropna()}
-    least = table.groupby(["instance_type", "resource"], as_index=False)["allocatable_count"].min()
-    for instance_type, resource, count in least.itertuples(index=False):
-        found[instance_type][resource] = int(count)
-    return found
+    return _Cluster(wanted, rule_sets, set_of_shape.reshape(-1), all_kinds, of_daemons, offered)
 
 
 def _fleet(cluster: _Cluster, flavor: Flavor, size: NodeSize, prices: Prices, known: _Known, *, right_sized: bool) -> Fleet | SkippedFlavor:
@@ -176,7 +168,7 @@ def _shares(resources: Sequence[str], taken: Integers, whole: Integers) -> dict[
 
 def _nodes(cluster: _Cluster, flavor: Flavor, size: NodeSize) -> _Nodes:
     wanted = cluster.wanted
-    offered = cluster.offered.get(flavor.name, {_gpu_resource(flavor): flavor.gpu_count})
+    offered = cluster.offered[flavor.name]
     own = (size.allocatable_cpu_nanocores, size.allocatable_memory_bytes, size.pod_limit or DEFAULT_POD_LIMIT)
     architecture = cluster.kinds.architecture(flavor)
     return _Nodes(
@@ -185,11 +177,6 @@ def _nodes(cluster: _Cluster, flavor: Flavor, size: NodeSize) -> _Nodes:
         accepts=cluster.kinds.accepting(cluster.rule_sets, flavor)[cluster.set_of_shape],
         runs=np.array([known is None or architecture in known for known in wanted.architectures], dtype=np.bool_),
     )
-
-
-def _gpu_resource(flavor: Flavor) -> str:
-    """Name the resource by which the device plugin of the GPUs' maker offers them."""
-    return "amd.com/gpu" if (flavor.gpu_product or "").upper().startswith("AMD") else "nvidia.com/gpu"
 
 
 def _overhead(cluster: _Cluster, flavor: Flavor) -> Integers:

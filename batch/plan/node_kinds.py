@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from batch.packing.model import Flags
+from batch.plan.demand import DAEMONSET
 from batch.plan.model import Flavor
 from batch.plan.scheduling import NODE_NAME, Places, Rules, Texts, accepted, places
 from batch.snapshot.model import Snapshot
@@ -19,6 +20,7 @@ from batch.snapshot.model import Snapshot
 INSTANCE_TYPE = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
 ARCHITECTURE = ("kubernetes.io/arch", "beta.kubernetes.io/arch")
 SYSTEM = ("kubernetes.io/os", "beta.kubernetes.io/os")
+LINUX = "linux"
 HOSTNAME = "kubernetes.io/hostname"
 OF_MACHINE = (
     *INSTANCE_TYPE,
@@ -60,7 +62,7 @@ class Kinds:
 
     def accepting(self, rule_sets: list[Rules], flavor: Flavor) -> Flags:
         """Say for each set of rules and each kind whether nodes of that kind take the pods when `flavor` is the machine."""
-        machine = {**self.machines.get(flavor.name, {}), **dict.fromkeys(INSTANCE_TYPE, flavor.name), **dict.fromkeys(SYSTEM, "linux")}
+        machine = {**self.machines.get(flavor.name, {}), **dict.fromkeys(INSTANCE_TYPE, flavor.name), **dict.fromkeys(SYSTEM, LINUX)}
         machine.update(dict.fromkeys(ARCHITECTURE, self.architecture(flavor)))
         filled = {label: np.full(self.places.count, value, dtype=object) for label, value in machine.items()}
         where = Places(self.places.count, {**self.places.labels, **filled}, self.places.taints, self.places.tainted)
@@ -95,7 +97,7 @@ def kinds(snapshot: Snapshot, nodes: pd.DataFrame, rule_sets: Iterable[Rules]) -
 
 def daemons(pods: pd.DataFrame, rule_sets: Mapping[int, Rules]) -> list[Daemon]:
     """Describe each DaemonSet by its bound pods (rows of `pods`); what could not be read of a request counts as 0."""
-    own = pods.loc[pods["workload_kind"] == "DaemonSet"]
+    own = pods.loc[pods["workload_kind"] == DAEMONSET]
     return [
         Daemon(
             rule_sets[int(group["scheduling_set"].iloc[0])],

@@ -10,13 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Any
-
-import yaml
 
 from batch.errors import SettingsError
 from batch.plan.prices import NO_PRICES, Price, Prices
-from batch.settings import PriceSettings
+from batch.settings import PriceSettings, read_yaml
 
 _CURRENCY = re.compile("[A-Z]{3}")
 _KEYS = ("currency", "date", "spot", "prices")
@@ -87,9 +84,9 @@ def _csv_entries(path: Path, text: str) -> Iterator[_Entry]:
 
 def _yaml_entries(path: Path, text: str) -> Iterator[_Entry]:
     try:
-        tree: Any = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise _invalid(str(path), " ".join(str(error).split()), "Correct the YAML at that place.") from error
+        tree = read_yaml(text)
+    except ValueError as error:
+        raise _invalid(str(path), str(error), "Correct the YAML at that place.") from error
     remedy = f"It has the keys {', '.join(_KEYS)}; prices is a mapping of flavors to prices an hour. See docs/flavors.md."
     if not isinstance(tree, Mapping) or not isinstance(tree.get("prices"), Mapping):
         raise _invalid(str(path), "it has no mapping of prices", remedy)

@@ -6,12 +6,12 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypedDict
 
 import pandas as pd
 
 from batch.errors import SettingsError
 from batch.plan import jupyterhub, selectors
+from batch.plan.demand import DAEMONSET
 from batch.plan.fits import Needs, flavor_fits, mean_request
 from batch.plan.measured import is_measured
 from batch.plan.model import PROFILE_PODS, Distribution, Flavor, NodePlan, ProfilePlan
@@ -20,9 +20,11 @@ from batch.plan.outliers import outliers
 from batch.plan.prices import Prices
 from batch.plan.recommend import candidates, recommend
 from batch.plan.risks import Risks
-from batch.plan.sizes import NodeSize
+from batch.plan.sizes import NodeSize, node_sizes
+from batch.plan.suits import suits
 from batch.plan.usage import distribution
 from batch.settings import PlanSettings, ProfileSettings
+from batch.snapshot import views
 from batch.snapshot.model import Snapshot
 from batch.snapshot.views import TEXT
 
@@ -37,13 +39,6 @@ _DEFAULT_REASON = "the default: the kubelet's default limit is 110 and system po
 _NANO = 10**9
 
 
-class _Suited(TypedDict):
-    """What decides which flavors the pods of a profile can run on."""
-
-    architectures: frozenset[str]
-    with_gpus: bool
-
-
 @dataclass(frozen=True)
 class Profile:
     """A set of Running pods to plan for."""
@@ -56,36 +51,48 @@ class Profile:
     pods_per_node_reason: str
 
 
+@dataclass(frozen=True)
+class Choice:
+    """What the pods of any profile may be put on: flavors, what a node of each has for pods and offers beside, and what it costs.
+
+    `nodes` are those of the cluster (NODE_CAPACITY).
+    """
+
+    nodes: pd.DataFrame
+    flavors: Sequence[Flavor]
+    sizes: Mapping[str, NodeSize]
+    offers: Mapping[str, Mapping[str, int]]
+    prices: Prices
+
+
 def profiles(snapshot: Snapshot, nodes: pd.DataFrame, pods: pd.DataFrame, settings: PlanSettings) -> tuple[Profile, ...]:
     """Give all Running pods, JupyterHub's user pods when there are any, and the profiles of the settings, in this order.
 
-    A profile of the settings takes the place of a found one of its name. Raises SettingsError when two of them share a name.
+    A profile of the settings takes the place of a found one of its name. Raises SettingsError as given_profiles does.
     """
     found = [_all_pods(nodes)]
     if _is_hub_user(snapshot, pods).any():
         selector = "=".join(jupyterhub.USER_LABEL)
         found.append(Profile(JUPYTERHUB, "JupyterHub user pods", None, selector, _DEFAULT_PODS_PER_NODE, _DEFAULT_REASON))
-    given = [_of_settings(profile) for profile in settings.profiles]
-    if twice := [name for name, count in Counter(profile.name for profile in given).items() if count > 1]:
+    return tuple({profile.name: profile for profile in (*found, *given_profiles(settings))}.values())
+
+
+def given_profiles(settings: PlanSettings) -> tuple[Profile, ...]:
+    """Give the profiles of the settings. Raises SettingsError when two share a name, or a selector cannot be read."""
+    if twice := [name for name, count in Counter(profile.name for profile in settings.profiles).items() if count > 1]:
         raise SettingsError(
             "profile-twice",
             attempted=f"plan for the profile {twice[0]!r}",
             why="plan.profiles has it twice, and its name is a section and a file",
             remedy="Give each profile its own name.",
         )
-    return tuple({profile.name: profile for profile in (*found, *given)}.values())
+    for profile in settings.profiles:
+        selectors.parse(profile.selector, profile.name)
+    return tuple(_of_settings(profile) for profile in settings.profiles)
 
 
-def plan(
-    profile: Profile,
-    snapshot: Snapshot,
-    pods: pd.DataFrame,
-    flavors: Sequence[Flavor],
-    sizes: Mapping[str, NodeSize],
-    settings: PlanSettings,
-    prices: Prices,
-) -> ProfilePlan:
-    """Plan for one profile. `pods` are all pods with their usage (measured.with_usage), `sizes` what nodes of each flavor have for pods."""
+def plan(profile: Profile, snapshot: Snapshot, pods: pd.DataFrame, choice: Choice, settings: PlanSettings) -> ProfilePlan:
+    """Plan for one profile. `pods` are all pods with their usage (measured.with_usage)."""
     members = _members(profile, snapshot, pods)
     memory = distribution(members["usage_memory_bytes"], settings.memory_thresholds_bytes)
     cpu = distribution(members["usage_cpu_nanocores"], [round(cores * _NANO) for cores in settings.cpu_thresholds_cores])
@@ -100,17 +107,11 @@ def plan(
         pods_per_node=profile.pods_per_node,
         pod_count=len(members),
     )
+    sizes, most = _sizes_beside(members, snapshot, pods, choice), settings.overrun_probability_max
     risks = Risks(sizes, cpu, memory)
-    fits = flavor_fits(flavors, sizes, needs, risks, chance=settings.overrun_probability_max, prices=prices)
-    suited: _Suited = {"architectures": _architectures(snapshot, members), "with_gpus": _mostly_on_gpu_nodes(snapshot, members, flavors)}
-    recommended, refusal = recommend(
-        fits,
-        pods_per_node=profile.pods_per_node,
-        measured_pod_count=measured_count,
-        most=settings.overrun_probability_max,
-        prices=prices,
-        **suited,
-    )
+    fits = flavor_fits(choice.flavors, sizes, needs, risks, chance=most, prices=choice.prices)
+    suited = suits(snapshot, members, choice.offers, profile.pods_per_node)
+    recommended, refusal = recommend(fits, suited, measured_pod_count=measured_count, most=most, prices=choice.prices)
     return ProfilePlan(
         name=profile.name,
         title=profile.title,
@@ -129,7 +130,7 @@ def plan(
         flavors=fits,
         recommended=recommended,
         refusal=refusal,
-        odds=odds(candidates(fits, **suited), risks, recommended.flavor if recommended else None, profile.pods_per_node),
+        odds=odds(candidates(fits, suited), risks, recommended.flavor if recommended else None, profile.pods_per_node),
     )
 
 
@@ -155,6 +156,14 @@ def _members(profile: Profile, snapshot: Snapshot, pods: pd.DataFrame) -> pd.Dat
     return pods.loc[chosen]
 
 
+def _sizes_beside(members: pd.DataFrame, snapshot: Snapshot, pods: pd.DataFrame, choice: Choice) -> Mapping[str, NodeSize]:
+    """Give what nodes have for these pods. DaemonSet pods among them are drawn as they are, so a node keeps no room for them beside that."""
+    if not (members["workload_kind"] == DAEMONSET).any():
+        return choice.sizes
+    others = views.bound_pods(snapshot).index.difference(members.index)
+    return node_sizes(snapshot, choice.nodes, pods.loc[others], choice.flavors)
+
+
 def _is_hub_user(snapshot: Snapshot, pods: pd.DataFrame) -> pd.Series:
     key, value = jupyterhub.USER_LABEL
     requirement = selectors.Requirement(key, frozenset({value}), wanted=True)
@@ -173,18 +182,6 @@ def _profile_pods(snapshot: Snapshot, members: pd.DataFrame) -> pd.DataFrame:
     frame = frame[[column.name for column in PROFILE_PODS.columns]].reset_index(drop=True)
     PROFILE_PODS.check(frame)
     return frame
-
-
-def _architectures(snapshot: Snapshot, members: pd.DataFrame) -> frozenset[str]:
-    nodes = snapshot.table("nodes")
-    return frozenset(nodes.loc[nodes["node"].isin(members["node"]), "architecture"].dropna().unique())
-
-
-def _mostly_on_gpu_nodes(snapshot: Snapshot, members: pd.DataFrame, flavors: Sequence[Flavor]) -> bool:
-    with_gpus = [flavor.name for flavor in flavors if flavor.gpu_count]
-    nodes = snapshot.table("nodes")
-    on_gpu_nodes = members["node"].isin(nodes.loc[nodes["instance_type"].isin(with_gpus), "node"])
-    return bool(on_gpu_nodes.sum() * 2 > len(members))
 
 
 def _node_plan(quantile: float | None, memory: float | None, cpu: float | None, pods_per_node: int) -> NodePlan | None:

@@ -2,56 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 
 from batch.findings import Message, message
 from batch.plan.model import FORMULA, FlavorFit, Recommendation
 from batch.plan.prices import Prices
 from batch.plan.reservations import RESERVATIONS
+from batch.plan.suits import NOT_OFFERED, NOT_REQUESTED, OTHER_ARCHITECTURE, Accelerator, Suits
+
+_LEFT_OUT = {
+    NOT_REQUESTED: ("with_gpus", "{with_gpus:count} with GPUs, which most of these pods do not request"),
+    NOT_OFFERED: ("without", "{without:count} without enough of the accelerators that they request"),
+    OTHER_ARCHITECTURE: ("foreign", "{foreign:count} of another CPU architecture than they now run on"),
+}
+"""How a refusal counts flavors that were left out."""
 
 
 def recommend(
-    fits: Sequence[FlavorFit],
-    *,
-    pods_per_node: int,
-    measured_pod_count: int,
-    architectures: Collection[str],
-    with_gpus: bool,
-    most: float,
-    prices: Prices,
+    fits: Sequence[FlavorFit], suits: Suits, *, measured_pod_count: int, most: float, prices: Prices
 ) -> tuple[Recommendation | None, Message | None]:
     """Choose the flavor with the lowest cost a pod of those on which the pods fit safely; else say why there is none.
 
     Without prices it is the one with the least memory, then the fewest cores; with prices one without a price is no candidate while another
-    has one. Safely: nodes take `pods_per_node` pods beside their DaemonSets, and the chance that the pods need more than there is is at most
-    `most`, for memory and for CPU.
+    has one. Safely: nodes take `suits.pods_per_node` pods beside their DaemonSets, and the chance that the pods need more than there is is
+    at most `most`, for memory and for CPU.
     """
+    pods_per_node = suits.pods_per_node
     if not measured_pod_count:
         return None, message("No pod of this profile was measured, so it is not known what a node of them needs.")
-    sized = candidates(fits, architectures=architectures, with_gpus=with_gpus)
+    reasons = Counter(suits.why_not(fit.flavor) for fit in fits)
+    if suits.accelerator and not reasons[None] and reasons[NOT_OFFERED]:
+        return None, _none_offers(fits, suits, suits.accelerator)
+    sized = candidates(fits, suits)
     if not sized:
-        return None, message(
-            "What pods may use is known for none of the {count:count} flavors compared that these pods can run on: the cluster has no node of them, and no provider's formula applies.",
-            count=len(fits),
-        )
+        return None, _unsized(reasons)
     roomy = [fit for fit in sized if _slots(fit) >= pods_per_node]
     if not roomy:
-        return None, _too_few_slots(max(sized, key=_slots), pods_per_node)
+        return None, _too_few_slots(max(sized, key=_slots), pods_per_node, reasons)
     safe = [fit for fit in roomy if _worst(fit) <= most]
     if not safe:
-        return None, _too_risky(min(roomy, key=_worst), pods_per_node, most)
+        return None, _too_risky(min(roomy, key=_worst), pods_per_node, most, reasons)
     best = min([fit for fit in safe if fit.node_monthly_cost is not None] or safe, key=_worse)
-    reasons = (*_reasons(best, pods_per_node, most), *_where(best), _choice(best, safe, len(sized), pods_per_node, prices))
-    return Recommendation(best.flavor.name, reasons), None
+    choice = _choice(best, safe, len(sized), pods_per_node, prices)
+    return Recommendation(best.flavor.name, (*_reasons(best, suits, most), *_where(best), choice)), None
 
 
-def candidates(fits: Sequence[FlavorFit], *, architectures: Collection[str], with_gpus: bool) -> list[FlavorFit]:
-    """Give the flavors whose size for pods is known and that these pods can run on.
-
-    A flavor of another CPU architecture than the pods now run on (`architectures`; empty: unknown) is none, and one with GPUs only for pods
-    that now run on GPU nodes (`with_gpus`): its memory says nothing about its cost.
-    """
-    return [fit for fit in fits if _is_sized(fit) and _runs(fit, architectures) and (with_gpus or not fit.flavor.gpu_count)]
+def candidates(fits: Sequence[FlavorFit], suits: Suits) -> list[FlavorFit]:
+    """Give the flavors whose size for pods is known and that suit these pods."""
+    return [fit for fit in fits if _is_sized(fit) and suits.why_not(fit.flavor) is None]
 
 
 def _worse(fit: FlavorFit) -> tuple[float, int, int, bool, str]:
@@ -64,10 +63,6 @@ def _is_sized(fit: FlavorFit) -> bool:
     return fit.memory_overrun_probability is not None and fit.cpu_overrun_probability is not None
 
 
-def _runs(fit: FlavorFit, architectures: Collection[str]) -> bool:
-    return not architectures or not fit.flavor.architecture or fit.flavor.architecture in architectures
-
-
 def _slots(fit: FlavorFit) -> int:
     """Pods that a node takes beside its DaemonSets; none when the limit is not known."""
     return (fit.pod_limit or 0) - (fit.daemonset_pod_count or 0)
@@ -77,18 +72,50 @@ def _worst(fit: FlavorFit) -> float:
     return max(fit.memory_overrun_probability or 0.0, fit.cpu_overrun_probability or 0.0)
 
 
-def _too_few_slots(nearest: FlavorFit, pods_per_node: int) -> Message:
-    return message(
-        "No flavor is known to take {pods:count} pods beside its DaemonSets. The nearest, {name:text}, has {slots:count} slots left for them; plan fewer pods on a node or raise the nodes' limit.",
+def _with_left_out(template: str, reasons: Mapping[str | None, int], **values: object) -> Message:
+    """Write a refusal that ends with how many flavors were not looked at, and why: they may be what the reader misses."""
+    counts = {name: reasons[reason] for reason, (name, _) in _LEFT_OUT.items() if reasons.get(reason)}
+    parts = [text for name, text in _LEFT_OUT.values() if name in counts]
+    return message(f"{template} Left out: {'; '.join(parts)}." if parts else template, **values, **counts)
+
+
+def _unsized(reasons: Mapping[str | None, int]) -> Message:
+    return _with_left_out(
+        "What pods may use is known for none of the {count:count} flavors compared that these pods can run on: the cluster has no node of them, and no provider's formula applies.",
+        reasons,
+        count=reasons.get(None, 0),
+    )
+
+
+def _none_offers(fits: Sequence[FlavorFit], suits: Suits, accelerator: Accelerator) -> Message:
+    values = {
+        "asking": accelerator.pod_count,
+        "resource": accelerator.resource,
+        "pods": suits.pods_per_node,
+        "needed": suits.needed,
+        "offered": max(suits.offered(fit.flavor) for fit in fits),
+    }
+    asked = "{asking:count} of these pods request accelerators, most of them {resource:text}. {pods:count} on a node would request {needed:count}, "
+    if values["offered"]:
+        return message(f"{asked}and no flavor compared has more than {{offered:count}}; plan fewer pods on a node.", **values)
+    del values["offered"]
+    return message(f"{asked}and no flavor compared is known to have any.", **values)
+
+
+def _too_few_slots(nearest: FlavorFit, pods_per_node: int, reasons: Mapping[str | None, int]) -> Message:
+    return _with_left_out(
+        "No flavor that these pods can run on is known to take {pods:count} pods beside its DaemonSets. The nearest, {name:text}, has {slots:count} slots left for them; plan fewer pods on a node or raise the nodes' limit.",
+        reasons,
         pods=pods_per_node,
         name=nearest.flavor.name,
         slots=max(0, _slots(nearest)),
     )
 
 
-def _too_risky(nearest: FlavorFit, pods_per_node: int, most: float) -> Message:
-    return message(
-        "On every flavor the chance that {pods:count} pods need more than there is is over the accepted {most:probability}. The nearest is {name:text}: {memory:probability} for memory, {cpu:probability} for CPU.",
+def _too_risky(nearest: FlavorFit, pods_per_node: int, most: float, reasons: Mapping[str | None, int]) -> Message:
+    return _with_left_out(
+        "On each flavor that these pods can run on, the chance that {pods:count} of them need more than there is is over the accepted {most:probability}. The nearest is {name:text}: {memory:probability} for memory, {cpu:probability} for CPU.",
+        reasons,
         pods=pods_per_node,
         most=most,
         name=nearest.flavor.name,
@@ -97,11 +124,11 @@ def _too_risky(nearest: FlavorFit, pods_per_node: int, most: float) -> Message:
     )
 
 
-def _reasons(best: FlavorFit, pods_per_node: int, most: float) -> tuple[Message, ...]:
+def _reasons(best: FlavorFit, suits: Suits, most: float) -> tuple[Message, ...]:
     return (
         message(
             "The chance that {pods:count} of these pods together need more memory than a node leaves them ({room:bytes}) is {chance:probability}; {most:probability} is accepted.",
-            pods=pods_per_node,
+            pods=suits.pods_per_node,
             room=(best.allocatable_memory_bytes or 0) - (best.daemonset_memory_bytes or 0),
             chance=best.memory_overrun_probability,
             most=most,
@@ -111,13 +138,38 @@ def _reasons(best: FlavorFit, pods_per_node: int, most: float) -> tuple[Message,
             room=(best.allocatable_cpu_nanocores or 0) - (best.daemonset_cpu_nanocores or 0),
             chance=best.cpu_overrun_probability,
         ),
-        message(
-            "A node takes {limit:count} pods: {pods:count} of these and {daemons:count} of DaemonSets fit.",
-            limit=best.pod_limit,
-            pods=pods_per_node,
-            daemons=best.daemonset_pod_count,
-        ),
+        _slots_taken(best, suits.pods_per_node),
+        *_accelerators(best, suits),
     )
+
+
+def _slots_taken(best: FlavorFit, pods_per_node: int) -> Message:
+    if not best.daemonset_pod_count:
+        return message("A node takes {limit:count} pods: {pods:count} of these fit.", limit=best.pod_limit, pods=pods_per_node)
+    return message(
+        "A node takes {limit:count} pods: {pods:count} of these and {daemons:count} of DaemonSets fit.",
+        limit=best.pod_limit,
+        pods=pods_per_node,
+        daemons=best.daemonset_pod_count,
+    )
+
+
+def _accelerators(best: FlavorFit, suits: Suits) -> Iterator[Message]:
+    """Say that there are enough accelerators where most pods request them, and who goes without where a few do."""
+    if suits.accelerator:
+        yield message(
+            "{asking:count} of all the pods request accelerators. A node offers {offered:count} of {resource:text}; {pods:count} pods request {needed:count} together.",
+            asking=suits.accelerator.pod_count,
+            pods=suits.pods_per_node,
+            offered=suits.offered(best.flavor),
+            resource=suits.accelerator.resource,
+            needed=suits.needed,
+        )
+    elif suits.requesting_pod_count:
+        yield message(
+            "It has no accelerators: pods that request some ({asking:count} here) need nodes of their own.",
+            asking=suits.requesting_pod_count,
+        )
 
 
 def _where(best: FlavorFit) -> tuple[Message, ...]:

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from batch.plan.demand import DAEMONSET
 from batch.plan.flavors import PROVIDERS
 from batch.plan.model import FORMULA, NODES, Flavor
+from batch.plan.node_kinds import ARCHITECTURE, INSTANCE_TYPE, LINUX, SYSTEM
 from batch.plan.reservations import Machine, allocatable, minor_version
 from batch.plan.scheduling import Places, Rules, accepted, rules
 from batch.snapshot.model import Snapshot
@@ -18,15 +20,9 @@ DEFAULT_POD_LIMITS = {"google": 110}
 """Pods a node takes where the provider has one default for all machines (GKE documentation, Configure maximum Pods per node, August 2026).
 EKS's depend on the machine and are in the catalogue; AKS's depend on the network plugin, 250, 110 or 30."""
 
-_DAEMONSET = "DaemonSet"
 _SIZES = ["allocatable_cpu_nanocores", "allocatable_memory_bytes", "allocatable_pod_count"]
 _USES = {"usage_cpu_nanocores": "requests_cpu_nanocores", "usage_memory_bytes": "requests_memory_bytes"}
 _COUNT = "pod_count"
-
-_MACHINE_LABELS = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
-_ARCHITECTURE_LABELS = ("kubernetes.io/arch", "beta.kubernetes.io/arch")
-_SYSTEM_LABELS = ("kubernetes.io/os", "beta.kubernetes.io/os")
-"""What every node has; a DaemonSet that asks for any other label is not taken to run on a node that is not there yet."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +75,7 @@ def node_sizes(snapshot: Snapshot, nodes: pd.DataFrame, bound: pd.DataFrame, fla
     """
     listed = list(flavors)
     physical = nodes.loc[~nodes["virtual"]].set_index("node")
-    own = bound.loc[bound["workload_kind"] == _DAEMONSET]
+    own = bound.loc[bound["workload_kind"] == DAEMONSET]
     limits = _pod_limits(snapshot, physical, listed)
     elsewhere = _Elsewhere(rules(snapshot), own, physical)
     on_nodes = _per_node(own, physical.index)
@@ -135,8 +131,11 @@ class _Elsewhere:
 
 
 def _plain(flavor: Flavor) -> Places:
-    """Describe a new node of the flavor: it has the labels of every node, and no taint."""
-    texts = {_MACHINE_LABELS: flavor.name, _ARCHITECTURE_LABELS: flavor.architecture, _SYSTEM_LABELS: "linux"}
+    """Describe a new node of the flavor: it has the labels that every node has, and no taint.
+
+    A DaemonSet that asks for any other label is not taken to run on a node that is not there yet.
+    """
+    texts = {INSTANCE_TYPE: flavor.name, ARCHITECTURE: flavor.architecture, SYSTEM: LINUX}
     labels = {label: np.array([text or None], dtype=object) for names, text in texts.items() for label in names}
     return Places(1, labels, (), np.zeros((1, 0), dtype=np.bool_))
 

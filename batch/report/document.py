@@ -17,7 +17,7 @@ from batch.report.document_profiles import base_units, profile_document
 from batch.report.document_rightsizing import rightsizing_document
 from batch.report.document_scale import scale_document
 from batch.report.format import render_message
-from batch.report.model import Artifact, Run
+from batch.report.model import Artifact, Report, Run
 from batch.scale.model import ScaleAssessment
 from batch.snapshot.model import Gap, Snapshot
 from batch.snapshot.requests_rule import rule_of
@@ -39,6 +39,19 @@ NOT_BUILT = tuple(
 """What report.json has keys for and this version leaves null or empty."""
 
 _JOB_COUNTS = ("job_count", "active_job_count", "without_deadline_count", "past_deadline_count", "deadline_exceeded_count")
+
+
+def stopped(report: Report) -> Report:
+    """Give the report of a run that was stopped before every output had it: the same, but its run is not complete."""
+
+    def marked(file: Artifact) -> Artifact:
+        if file.name != "report.json":
+            return file
+        document = json.loads(file.data)
+        return dataclasses.replace(file, data=encode({**document, "run": {**document["run"], "complete": False}}))
+
+    run = dataclasses.replace(report.run, complete=False)
+    return dataclasses.replace(report, run=run, artifacts=tuple(map(marked, report.artifacts)))
 
 
 def not_assessed(plan: CapacityPlan) -> tuple[Gap, ...]:

@@ -112,6 +112,21 @@ def test_a_run_that_stopped_early_is_listed_but_not_the_latest(serve: Serve) -> 
     assert b"stopped early" in store.blobs["index.html"]
 
 
+def test_a_run_that_turns_out_to_be_stopped_is_told_so_and_latest_does_not_move_back(serve: Serve) -> None:
+    store = MemoryStore()
+    serve(store, night(0))
+    serve(store, night(1))
+    store.writes.clear()
+    publish.correct(night(1, complete=False), ("s3://bucket/p",), Settings())
+    folder = RUN.replace("2026-11-30/run=20261130", "2026-12-01/run=20261201")
+    assert store.writes[:2] == [f"{folder}report.json", f"{folder}manifest.json"]
+    assert json.loads(store.blobs[f"{folder}manifest.json"])["run"]["complete"] is False
+    assert b"stopped early" in store.blobs["index.html"]
+    assert pointed_at(store) == "2026-12-01"
+    store.fails_at = len(store.writes)
+    publish.correct(night(1, complete=False), ("s3://bucket/p",), Settings())  # a failure is a line of the log
+
+
 def test_a_damaged_manifest_costs_its_row_the_details_and_nothing_else(serve: Serve) -> None:
     store = MemoryStore({"cluster=a%2Fb/date=2026-11-01/run=x/manifest.json": b"{"})
     assert serve(store, report())[0].error is None

@@ -11,8 +11,14 @@ import pytest
 import yaml
 
 import batch
+from batch import pipeline, preflight
+from batch.collect.source import FILE_NAMES
 from batch.errors import CollectError, DeliverError, RenderError, SettingsError
+from batch.plan.flavors import check_names
+from batch.plan.profiles import given_profiles
 from batch.settings import Settings, load
+from tests.kube.fake import FakeKube, rules_from_manifests, write_kubeconfig
+from tests.worlds import world
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = Path(sysconfig.get_path("scripts"))
@@ -145,9 +151,36 @@ def test_without_cluster_rights_nothing_is_created_outside_of_namespaces() -> No
     assert all("namespace" in thing["metadata"] for thing in objects("overlays/namespaced"))
 
 
-def test_every_right_is_explained() -> None:
-    page = (ROOT / "docs/kubernetes.md").read_text()
-    assert [kind for _, kind in sorted(NAMESPACED | CLUSTER_WIDE) if f"`{kind}`" not in page] == []
+def test_the_page_explains_each_right_that_is_used_and_each_that_is_not_yet() -> None:
+    page = (ROOT / "docs/kubernetes.md").read_text().partition("## What each right is for")[2].partition("\n## ")[0]
+    used, to_come = ({*re.findall(r"`([a-z0-9.]+)`", " ".join(first_cells(table)))} for table in page.split("The role has these as well."))
+    read = {f"{kind.name}.{kind.group}".strip(".") for kind in FILE_NAMES}
+    assert used == read
+    assert used | to_come == {f"{name}.{group}".strip(".") for group, name in NAMESPACED | CLUSTER_WIDE}
+    assert not used & to_come
+
+
+def test_the_page_says_how_to_save_each_file_of_a_dump() -> None:
+    page = (ROOT / "docs/kubernetes.md").read_text().partition("## Without access: a dump")[2].partition("\n## ")[0]
+    looped = re.findall(r"for kind in (.+); do", page)[0].split()
+    assert {*looped, *re.findall(r">(\w+)\.json", page)} == {*FILE_NAMES.values(), "version"}
+
+
+def first_cells(text: str) -> list[str]:
+    return re.findall(r"^\| (`[^|]*) \|", text, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", INSTALLATIONS)
+def test_a_run_with_these_rights_may_read_all_that_it_reads(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = settings(name, tmp_path).cluster.namespaces
+    with FakeKube(rules_from_manifests(objects(name))) as kube:
+        monkeypatch.setenv("KUBECONFIG", str(write_kubeconfig(tmp_path / "kubeconfig", kube)))
+        given = load({"cluster.namespaces": chosen, "report.formats": "json", "outputs": str(tmp_path / "out")}, {}, None)
+        lacking = {line.what for line in preflight.check(given, world()) if line.what.startswith(("list ", "get ")) and line.state != "ok"}
+        refused = {gap.source for gap in pipeline.take_snapshot(given, world()).gaps if "(403)" in gap.reason}
+    cluster_wide = {kind for kind in FILE_NAMES if not kind.namespaced} if chosen else set()
+    assert lacking == {f"list {kind.name}.{kind.group}".strip(".") for kind in cluster_wide}
+    assert refused == {FILE_NAMES[kind] for kind in cluster_wide}
 
 
 @pytest.mark.parametrize("name", INSTALLATIONS)
@@ -165,7 +198,10 @@ def test_the_examples_in_the_configuration_are_settings(name: str, tmp_path: Pat
     def uncomment(text: str) -> str:
         return re.sub(r"^#(?! \S)", "", text, flags=re.MULTILINE)
 
-    assert settings(name, tmp_path, uncomment) != settings(name, tmp_path)
+    examples = settings(name, tmp_path, uncomment)
+    assert examples != settings(name, tmp_path)
+    check_names(examples.plan, lambda _: False)
+    given_profiles(examples.plan)
 
 
 @pytest.mark.parametrize("name", INSTALLATIONS)

@@ -6,8 +6,8 @@
         ... kube.url, kube.token, kube.requests ...
 
 It imitates limit/continue over one snapshot, remainingItemCount, 401, 403 from real RBAC rules, 404, 410, Status bodies,
-lists of metadata alone, SelfSubjectAccessReview, /version, and what an API serves. Of selectors it knows
-metadata.name alone; it does not know watches or writes.
+lists of metadata alone, selectors of one label's value and of metadata.name, SelfSubjectAccessReview, /version, and what an API serves. It does
+not know other selectors, watches or writes.
 """
 
 from __future__ import annotations
@@ -246,6 +246,9 @@ class FakeKube:
 
     def _list(self, version: str, plural: str, items: list[Item], request: Request) -> Answer:
         limit = 0 if version == METRICS else int(request.query.get("limit") or 0)
+        if selector := request.query.get("labelSelector"):
+            label, _, value = selector.partition("=")
+            items = [(key, thing) for key, thing in items if (thing["metadata"].get("labels") or {}).get(label) == value]
         start, name = 0, f"{request.path} {len(self.requests)}"
         if token := request.query.get("continue"):
             name, after = json.loads(base64.urlsafe_b64decode(token))

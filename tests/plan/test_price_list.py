@@ -77,6 +77,8 @@ def test_the_settings_are_stronger_than_the_file(tmp_path: Path) -> None:
         ("p.yaml", "prices: {a: true}\n", "True is no price of an hour"),
         ("p.yaml", "prices: {a: 1}\ncurrency: €\n", "'€' is no currency"),
         ("p.yaml", "prices: {a: 1\n", "expected"),
+        ("p.yaml", "prices: {a: 1}\ndate: 2026-13-45\n", "month must be in 1..12"),
+        ("p.yaml", "prices: &p {a: *p}\n", "contains itself"),
     ],
 )
 def test_what_is_no_price_list_is_refused_with_the_place(tmp_path: Path, name: str, text: str, why: str) -> None:

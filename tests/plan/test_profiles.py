@@ -95,3 +95,37 @@ def test_nothing_measured_plans_nothing() -> None:
     found = plans(snapshot(nodes=[node("n1")], pods=[pod("a")]))["all-pods"]
     assert (found.average_plan, found.quantile_plans, found.recommended) == (None, (), None)
     assert found.refusal is not None
+
+
+def test_pods_that_mostly_request_an_accelerator_are_recommended_what_offers_it() -> None:
+    tpu = {"google.com/tpu": (4, 4)}
+    nodes = [node("n1", instance_type="tpu-host", resources=tpu, memory=256 * GIB), node("n2", instance_type="plain")]
+    pods = [pod(f"t{i}", resources={"google.com/tpu": 1}, usage=(CORE // 100, GIB)) for i in range(3)]
+    pods += [pod(f"p{i}", namespace="web", on="n2", usage=(CORE // 100, GIB)) for i in range(3)]
+    trainers, many, web = (
+        ProfileSettings(name="trainers", namespace="default", pods_per_node=3),
+        ProfileSettings(name="many", namespace="default", pods_per_node=5),
+        ProfileSettings(name="web", namespace="web", pods_per_node=3),
+    )
+    settings = Settings(plan=PlanSettings(profiles=(trainers, many, web), flavor_names=("tpu-host", "plain", "g2-standard-8")))
+    found = {plan.name: plan for plan in assess(snapshot(nodes=nodes, pods=pods), settings).profiles}
+    taken = {name: plan.recommended.flavor for name, plan in found.items() if plan.recommended}
+    assert (taken["trainers"], taken["web"]) == ("tpu-host", "plain")
+    assert found["many"].refusal is not None
+    assert (found["many"].refusal.values["needed"], found["many"].refusal.values["offered"]) == (5, 4)
+
+
+def test_daemonset_pods_of_a_profile_count_once() -> None:
+    nodes = [node(f"n{i}", instance_type="a", cpu=8 * CORE, memory=10 * GIB, pods=20) for i in range(2)]
+    pods = [
+        pod(f"agent{i}", namespace="system", on=f"n{i}", workload_kind="DaemonSet", usage=(CORE, GIB), cpu=CORE, memory=GIB)
+        for i in range(2)
+    ]
+    pods += [pod(f"web{i}{j}", on=f"n{i}", usage=(CORE, GIB), cpu=CORE, memory=GIB) for i in range(2) for j in range(3)]
+    found = plans(snapshot(nodes=nodes, pods=pods), ProfileSettings(name="web", namespace="default"))
+    (everything,) = [fit for fit in found["all-pods"].flavors if fit.flavor.name == "a"]
+    (beside,) = [fit for fit in found["web"].flavors if fit.flavor.name == "a"]
+    # Eight cores hold eight pods of a core, the agent being one of them; beside the agent they hold seven.
+    assert (everything.daemonset_pod_count, everything.pods_by_requests, everything.pods_by_p95, everything.pods_by_limit) == (0, 8, 8, 20)
+    assert (beside.daemonset_pod_count, beside.pods_by_requests, beside.pods_by_p95, beside.pods_by_limit) == (1, 7, 7, 19)
+    assert (everything.safe_pods_per_node, beside.safe_pods_per_node) == (8, 7)

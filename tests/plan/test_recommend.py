@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 from datetime import date
+from fractions import Fraction
 from typing import Any
+
+import pytest
 
 from batch.findings import Message
 from batch.plan.model import FORMULA, NODES, Flavor, FlavorFit, Recommendation
 from batch.plan.prices import NO_PRICES, Price, Prices
 from batch.plan.recommend import recommend
+from batch.plan.suits import Accelerator, Suits
 from batch.report.format import render_message
 from tests.builders import CORE, GIB
 
@@ -35,22 +39,26 @@ def fit(name: str, memory: int = 16 * GIB, *, cores: int = 4, gpu_count: int = 0
     return FlavorFit(Flavor(name, "google", cores * CORE, memory, gpu_count, None, architecture, None), **{**known, **given})
 
 
+def needs(
+    *architectures: str, accelerator: Accelerator | None = None, requesting: int = 0, offers: dict[str, dict[str, int]] | None = None
+) -> Suits:
+    return Suits(frozenset(architectures or ("amd64",)), accelerator, requesting, offers or {}, 100)
+
+
+PLAIN = needs()
+
+
 def chosen(
-    *fits: FlavorFit,
-    measured: int = 10,
-    architectures: tuple[str, ...] = ("amd64",),
-    with_gpus: bool = False,
-    prices: Prices = NO_PRICES,
+    *fits: FlavorFit, measured: int = 10, suits: Suits = PLAIN, prices: Prices = NO_PRICES
 ) -> tuple[Recommendation | None, Message | None]:
-    return recommend(
-        fits,
-        pods_per_node=100,
-        measured_pod_count=measured,
-        architectures=architectures,
-        with_gpus=with_gpus,
-        most=0.01,
-        prices=prices,
-    )
+    return recommend(fits, suits, measured_pod_count=measured, most=0.01, prices=prices)
+
+
+def refusal(*fits: FlavorFit, **given: Any) -> Message:
+    recommended, said = chosen(*fits, **given)
+    assert recommended is None
+    assert said is not None
+    return said
 
 
 def name_of(*fits: FlavorFit, **given: Any) -> str | None:
@@ -103,29 +111,53 @@ def test_a_flavor_whose_size_for_pods_is_unknown_is_no_candidate() -> None:
 def test_pods_are_not_moved_to_another_architecture() -> None:
     arm = fit("arm", 8 * GIB, architecture="arm64")
     assert name_of(arm, fit("intel")) == "intel"
-    assert name_of(arm, fit("intel"), architectures=("amd64", "arm64")) == "arm"
+    assert name_of(arm, fit("intel"), suits=needs("amd64", "arm64")) == "arm"
 
 
 def test_gpus_are_not_bought_for_their_memory() -> None:
     gpu = fit("gpu", 8 * GIB, gpu_count=1)
     assert name_of(gpu, fit("plain", 64 * GIB)) == "plain"
     assert name_of(gpu) is None
-    assert name_of(gpu, fit("plain", 64 * GIB), with_gpus=True) == "gpu"
+    recommended, _ = chosen(fit("plain"), suits=needs(requesting=3))
+    assert recommended is not None
+    assert "pods that request some (3 here) need nodes of their own" in render_message(recommended.reasons[-2])
+
+
+def test_pods_that_mostly_request_an_accelerator_get_a_flavor_with_enough_of_it() -> None:
+    tpus = needs(
+        accelerator=Accelerator("google.com/tpu", 8, Fraction(4, 100)),
+        offers={"tpu-4": {"google.com/tpu": 4}, "tpu-1": {"google.com/tpu": 1}, "nvidia": {"nvidia.com/gpu": 8}},
+    )
+    small, large = fit("tpu-1", 8 * GIB, gpu_count=1), fit("tpu-4", 32 * GIB, gpu_count=4)
+    others = fit("nvidia", 8 * GIB, gpu_count=8), fit("plain", 8 * GIB)
+    assert name_of(*others, small, large, suits=tpus) == "tpu-4"
+    recommended, _ = chosen(*others, large, suits=tpus)
+    assert recommended is not None
+    assert "8 of all the pods request accelerators. A node offers 4 of google.com/tpu; 100 pods request 4 together" in " ".join(
+        map(render_message, recommended.reasons)
+    )
+    too_few = render_message(refusal(*others, small, suits=tpus))
+    assert "100 on a node would request 4, and no flavor compared has more than 1; plan fewer pods on a node" in too_few
+    assert "no flavor compared is known to have any" in render_message(refusal(*others, suits=tpus))
 
 
 def test_a_refusal_says_what_is_missing() -> None:
-    def refusal(*fits: FlavorFit, measured: int = 10) -> Message:
-        recommended, said = chosen(*fits, measured=measured)
-        assert recommended is None
-        assert said is not None
-        return said
-
     assert "No pod of this profile was measured" in refusal(fit("a"), measured=0).template
     assert refusal(fit("a", cpu_overrun_probability=None)).values["count"] == 1
     few = refusal(fit("a", pod_limit=29), fit("b", pod_limit=50)).values
     assert (few["name"], few["slots"]) == ("b", 45)
     risky = refusal(fit("a", memory_overrun_probability=0.9), fit("b", memory_overrun_probability=0.2, cpu_overrun_probability=0.3)).values
     assert (risky["name"], risky["memory"], risky["cpu"]) == ("b", 0.2, 0.3)
+
+
+@pytest.mark.parametrize("nearest", [{"memory_overrun_probability": 0.9}, {"pod_limit": 29}, {"cpu_overrun_probability": None}])
+def test_a_refusal_says_which_flavors_were_left_out(nearest: dict[str, Any]) -> None:
+    left_out = fit("gpu", 512 * GIB, gpu_count=1), fit("arm", 512 * GIB, architecture="arm64"), fit("arm-2", architecture="arm64")
+    said = render_message(refusal(fit("a", **nearest), *left_out))
+    assert said.endswith(
+        "Left out: 1 with GPUs, which most of these pods do not request; 2 of another CPU architecture than they now run on."
+    )
+    assert "Left out" not in render_message(refusal(fit("a", **nearest)))
 
 
 def test_the_reasons_carry_the_numbers() -> None:

@@ -80,7 +80,7 @@ def test_fonts_and_pictures_of_the_page_itself_are_used() -> None:
 
 
 def test_characters_without_a_glyph_are_told() -> None:
-    assert made("<p>a \ue123 b 0123456789").missing_glyphs == ("U+E123",)
+    assert made("<p>a \U0010fffd b 0123456789").missing_glyphs == ("U+10FFFD",)  # private use that no font of icons reaches
 
 
 def test_files_are_attached_once_and_read_back() -> None:

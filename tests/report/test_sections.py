@@ -143,3 +143,14 @@ def test_what_waits_and_what_makes_room_stand_on_the_page() -> None:
 
 def test_data_quality_says_on_how_many_readings_usage_rests() -> None:
     assert "one moment and not a day" in text(sections_of(small_cluster())["quality"].lede)
+
+
+def test_a_profile_says_which_flavors_are_never_taken_and_what_it_keeps_room_for() -> None:
+    plain = [pod("web", usage=(CORE, GIB))]
+    read = text(sections_of(snapshot(nodes=[node("n1")], pods=plain))["profile-all-pods"].how_to_read)
+    assert "Never taken, though compared: flavors of another CPU architecture" in read
+    assert "flavors with GPUs, unless most of these pods request them" in read
+    assert "allocatable less what DaemonSets use" in read
+    own = [*plain, pod("agent", workload_kind="DaemonSet", usage=(CORE, GIB))]
+    read = text(sections_of(snapshot(nodes=[node("n1")], pods=own))["profile-all-pods"].how_to_read)
+    assert "allocatable less what other DaemonSets (those among these pods are drawn like any pod) use" in read

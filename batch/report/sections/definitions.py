@@ -88,7 +88,7 @@ def _terms(material: Material) -> dict[str, Message]:
             "Size of an image divided by {bandwidth:bytes} a second, without unpacking.", bandwidth=settings.scale.pull_bytes_per_second
         ),
         "Tables": message(
-            "Every table is complete in a CSV file below tables/, beside this report; the smaller ones are also attached to the PDF."
+            "A table that is cut says how many rows it leaves out and names the CSV file that has them, below tables/ beside this report; the smaller files are also attached to the PDF. Tables that name no file are whole."
         ),
         "Base units": message("1 GiB is 1,024 MiB; 1 core is 1,000 millicores. Files for programs hold bytes and cores."),
     }

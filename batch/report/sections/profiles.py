@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from batch.findings import Message, message
+from batch.plan.demand import DAEMONSET
 from batch.plan.model import ProfilePlan
 from batch.plan.prices import Prices
 from batch.report.model import Section
@@ -48,7 +49,7 @@ def _how_to_read(profile: ProfilePlan, material: Material) -> tuple[Message, ...
             pods=profile.pods_per_node,
         ),
         message(
-            "Overrun is the chance that {pods:count} pods drawn from the measured ones need more than a node leaves them: allocatable less what DaemonSets use. Up to {most:probability} is accepted.",
+            f"Overrun is the chance that {{pods:count}} pods drawn from the measured ones need more than a node leaves them: allocatable less what {_daemonsets(profile)} use. Up to {{most:probability}} is accepted.",
             pods=profile.pods_per_node,
             most=material.settings.plan.overrun_probability_max,
         ),
@@ -62,7 +63,16 @@ def _how_to_read(profile: ProfilePlan, material: Material) -> tuple[Message, ...
             if material.plan.prices.by_flavor
             else "Without prices the flavor with the least memory, then the fewest cores,",
         ),
+        message(
+            "Never taken, though compared: flavors of another CPU architecture than these pods now run on; flavors with GPUs, unless most of these pods request them; and then those without enough of them."
+        ),
     )
+
+
+def _daemonsets(profile: ProfilePlan) -> str:
+    """Name the pods for which room is kept: those of DaemonSets, unless they are pods of the profile and drawn as such."""
+    own = (profile.pods["workload_kind"] == DAEMONSET).any()
+    return "other DaemonSets (those among these pods are drawn like any pod)" if own else "DaemonSets"
 
 
 def _on_outliers(profile: ProfilePlan) -> Iterator[Message]:

@@ -36,6 +36,12 @@ _VENDORS = {
     "google": re.compile(r"google\.com/tpu"),
     "aws": re.compile("|".join(map(re.escape, NEURON))),
 }
+_PARTS = re.compile(r"nvidia\.com/(gpu\.shared|mig-.+)|" + re.escape(NEURON[0]))
+"""Names that count shares, slices or cores: many of them may be one device."""
+
+_DEVICES = re.compile(r".+/[a-z]?gpu[-_.]?count")
+"""Names of amounts that are numbers of devices all the same."""
+
 _NO_DEVICE = re.compile(r".+_monitoring|rdma/.+")
 _AMOUNT = re.compile(r"gpu\.intel\.com/.+|.+/[a-z]?gpu[-_.]?(mem|memory|core|cores|count|percent)([-_.].+)?")
 _LOOKS_LIKE = re.compile(r"gpu|accelerator|(?<![a-z])(npu|tpu)")
@@ -94,6 +100,19 @@ def vendor(resource: str) -> str | None:
 def of_kind(resources: Iterable[str], *kinds: Kind) -> list[str]:
     """Give the distinct names of those kinds, sorted."""
     return sorted(name for name in set(resources) if kind(name) in kinds)
+
+
+def is_accelerator(resource: str) -> bool:
+    """Whether a node that advertises it has accelerators, and a pod that requests it needs such a node."""
+    return kind(resource) is not Kind.OTHER
+
+
+def device_count(resource: str, count: int) -> int:
+    """Give how many devices a node has at least that advertises so many: parts and amounts prove one, whatever their number."""
+    if resource == THOUSANDTHS:
+        return -(-count // 1000)
+    counted = kind(resource) in (Kind.ACCELERATOR, Kind.UNKNOWN) and not _PARTS.fullmatch(resource)
+    return count if counted or _DEVICES.fullmatch(resource) else min(count, 1)
 
 
 def dedicates(taint: str, value: str | None) -> bool:

@@ -1,6 +1,6 @@
 import pytest
 
-from batch.gpu.resources import Kind, dedicates, kind
+from batch.accelerators import Kind, dedicates, kind
 
 
 @pytest.mark.parametrize(
