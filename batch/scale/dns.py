@@ -108,7 +108,11 @@ def checks(facts: Facts) -> Iterator[Check]:
     yield _unseen(facts, SPREAD) if unseen else _spread(facts, running)
     yield _unseen(facts, APART) if unseen else _apart(pods)
     yield _requests(facts)
-    yield facts.in_part(CACHE) or facts.without_nodes(CACHE) or _cache(facts, caches)
+    yield (
+        facts.in_part(CACHE)
+        or facts.without_nodes(CACHE)
+        or (_unseen(facts, CACHE) if unseen and not len(caches) else _cache(facts, caches))
+    )
 
 
 def labelled(facts: Facts, labels: tuple[tuple[str, str], ...]) -> pd.DataFrame:

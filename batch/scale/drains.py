@@ -13,9 +13,9 @@ _STAYING = ("DaemonSet", "StaticPod")
 """Pods that go with their node; nothing has to move them."""
 
 _REASONS = {
-    "budget": "a PodDisruptionBudget without a disruption left",
-    "bare": "a pod without a controller",
-    "marked": "a pod marked as not safe to evict",
+    "budget": "spent budget",
+    "bare": "bare pod",
+    "marked": "marked pod",
     "local_storage": "local storage",
 }
 """What keeps a node, the hardest first: a budget is enforced on everybody."""
@@ -30,20 +30,24 @@ def drains(facts: Facts, emptying: Emptying | None) -> pd.DataFrame:
     moving = _with_obstacles(facts.snapshot, pods.loc[~staying])
     by_node = dict(list(moving.groupby("node")))
     nothing = moving.iloc[:0]
-    rows = [_row(name, str(facts.pools.get(name, "none")), int(daemons.get(name, 0)), by_node.get(name, nothing)) for name in names]
+    known = facts.snapshot.has("poddisruptionbudgets")
+    rows = [
+        _row(name, str(facts.pools.get(name, "none")), int(daemons.get(name, 0)), by_node.get(name, nothing), budgets_known=known)
+        for name in names
+    ]
     return DRAINS.frame(sorted(rows, key=lambda row: (row[-1] is not None, row[0])))
 
 
-def _row(name: str, pool: str, daemon_count: int, moving: pd.DataFrame) -> tuple[object, ...]:
-    counts = [int(moving[obstacle].sum()) for obstacle in ("bare", "local_storage", "marked", "budget")]
-    return (name, pool, daemon_count, len(moving), *counts, _kept_by(moving))
+def _row(name: str, pool: str, daemon_count: int, moving: pd.DataFrame, *, budgets_known: bool) -> tuple[object, ...]:
+    counts = [int(moving[obstacle].sum()) for obstacle in ("bare", "local_storage", "marked")]
+    return (name, pool, daemon_count, len(moving), *counts, int(moving["budget"].sum()) if budgets_known else None, _kept_by(moving))
 
 
 def _kept_by(moving: pd.DataFrame) -> str | None:
     for obstacle, words in _REASONS.items():
         kept = moving.loc[moving[obstacle]].sort_values(["namespace", "pod"])
         if len(kept):
-            return f"{words}: {kept['namespace'].iloc[0]}/{kept['pod'].iloc[0]}"
+            return f"{words}, {kept['namespace'].iloc[0]}/{kept['pod'].iloc[0]}"
     return None
 
 

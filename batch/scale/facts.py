@@ -66,7 +66,7 @@ class Facts:
 
 def unread(rule: Rule, source: str) -> Check:
     """Say that a list could not be read."""
-    return unknown(rule, message("{source:text} could not be read", source=source.capitalize()), right_to(source))
+    return unknown(rule, message("The list of {source:text} could not be read", source=source), right_to(source))
 
 
 def right_to(source: str) -> Message:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from itertools import combinations
 from statistics import median
 
-from batch.findings import message
+from batch.findings import message, plural
 from batch.scale.areas import SIZE
 from batch.scale.facts import Facts
 from batch.scale.model import Check, Rule, fine, judged, unknown
@@ -53,7 +53,10 @@ def check(facts: Facts, nights: Sequence[Size]) -> Check:
     if len(nights) + 1 < _FEWEST_NIGHTS:
         return unknown(
             GROWTH,
-            message("The sizes of {count:count} nights are known", count=len(nights) + 1),
+            message(
+                f"The size of {{count:count}} {plural(len(nights) + 1, 'night is', 'nights is')} known, tonight included",
+                count=len(nights) + 1,
+            ),
             message("{fewest:count} nights whose reports are kept at the same output", fewest=_FEWEST_NIGHTS),
         )
     return _reached_first(facts, [*nights, Size(facts.snapshot.taken_at, len(facts.nodes), len(facts.bound))])

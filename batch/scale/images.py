@@ -71,7 +71,7 @@ def _unreported(facts: Facts, rule: Rule) -> Check | None:
         return fine(rule, message("There are no nodes"))
     if len(facts.snapshot.table("node_images")):
         return None
-    return unknown(rule, message("No node reports its images"), message("`nodeStatusMaxImages` of the kubelets, when it is 0"))
+    return unknown(rule, message("No node reports its images"), message("nodeStatusMaxImages of the kubelets, where it is 0"))
 
 
 def _largest(facts: Facts, images: pd.DataFrame) -> Check:

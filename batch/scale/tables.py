@@ -63,7 +63,13 @@ DRAINS = Schema(
             "count",
         ),
         Column("marked_count", INTEGER, "of them, those marked as not safe to evict", "count"),
-        Column("budget_count", INTEGER, "of them, those under a PodDisruptionBudget that allows no disruption now", "count"),
+        Column(
+            "budget_count",
+            INTEGER,
+            "of them, those under a PodDisruptionBudget that allows no disruption now; NA where budgets could not be read",
+            "count",
+            nullable=True,
+        ),
         Column("kept_by", TEXT, "the first of these that holds, with an example; NA when nothing keeps the node", nullable=True),
     ),
 )

@@ -43,4 +43,4 @@ def untold(facts: Facts, rule: Rule, of: str, series: Sequence[str]) -> Check:
         return unknown(rule, message(f"Prometheus has no series of {{of:text}} that tell.{own}".rstrip("."), of=of), needed)
     if any(gap.source == SOURCE for gap in facts.snapshot.gaps):
         return unknown(rule, message("Prometheus did not answer"), needed)
-    return unknown(rule, message("Prometheus was not asked"), message("`prometheus.url`, and there the metrics of {of:text}", of=of))
+    return unknown(rule, message("Prometheus was not asked"), message("Setting prometheus.url, and there the metrics of {of:text}", of=of))

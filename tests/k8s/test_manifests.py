@@ -12,7 +12,7 @@ import yaml
 
 import batch
 from batch import pipeline, preflight
-from batch.collect.source import FILE_NAMES
+from batch.collect.source import FILE_NAMES, OF_AUTOSCALERS
 from batch.errors import CollectError, DeliverError, RenderError, SettingsError
 from batch.plan.flavors import check_names
 from batch.plan.profiles import given_profiles
@@ -22,6 +22,7 @@ from tests.worlds import world
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = Path(sysconfig.get_path("scripts"))
+READ = [kind for kind in FILE_NAMES if kind not in OF_AUTOSCALERS.values()]
 INSTALLATIONS = ("base", "overlays/s3", "overlays/namespaced", "overlays/preflight")
 
 # What the contract lists as kinds of a dump, and the metrics API.
@@ -154,7 +155,7 @@ def test_without_cluster_rights_nothing_is_created_outside_of_namespaces() -> No
 def test_the_page_explains_each_right_that_is_used_and_each_that_is_not_yet() -> None:
     page = (ROOT / "docs/kubernetes.md").read_text().partition("## What each right is for")[2].partition("\n## ")[0]
     used, to_come = ({*re.findall(r"`([a-z0-9.]+)`", " ".join(first_cells(table)))} for table in page.split("The role has these as well."))
-    read = {f"{kind.name}.{kind.group}".strip(".") for kind in FILE_NAMES}
+    read = {f"{kind.name}.{kind.group}".strip(".") for kind in READ}
     assert used == read
     assert used | to_come == {f"{name}.{group}".strip(".") for group, name in NAMESPACED | CLUSTER_WIDE}
     assert not used & to_come
@@ -178,7 +179,7 @@ def test_a_run_with_these_rights_may_read_all_that_it_reads(name: str, tmp_path:
         given = load({"cluster.namespaces": chosen, "report.formats": "json", "outputs": str(tmp_path / "out")}, {}, None)
         lacking = {line.what for line in preflight.check(given, world()) if line.what.startswith(("list ", "get ")) and line.state != "ok"}
         refused = {gap.source for gap in pipeline.take_snapshot(given, world()).gaps if "(403)" in gap.reason}
-    cluster_wide = {kind for kind in FILE_NAMES if not kind.namespaced} if chosen else set()
+    cluster_wide = {kind for kind in READ if not kind.namespaced} if chosen else set()
     assert lacking == {f"list {kind.name}.{kind.group}".strip(".") for kind in cluster_wide}
     assert refused == {FILE_NAMES[kind] for kind in cluster_wide}
 

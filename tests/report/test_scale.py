@@ -40,12 +40,12 @@ BUSY: dict[str, Any] = {"nodes": [node("n1")], "pods": [pod("p", on="n1", cpu=3 
 @pytest.mark.parametrize(
     ("parts", "title"),
     [
-        ({**BUSY, "tables": QUOTA}, "1 of 17 checks fails: quotas nearly used"),
+        ({**BUSY, "tables": QUOTA}, "1 of 16 checks fails: quotas nearly used"),
         (
             {**BUSY, "tables": rows(NODE_IMAGES, {"node": "n1", "image": "i", "size_bytes": 8 * GIB})},
-            "Nothing stops growth yet; 2 of 20 checks warn",
+            "Nothing stops growth yet; 2 of 19 checks warn",
         ),
-        (BUSY, "None of 17 checks finds anything in the way of growth"),
+        (BUSY, "None of 16 checks finds anything in the way of growth"),
     ],
 )
 def test_the_title_says_what_was_found(parts: dict[str, Any], title: str) -> None:
@@ -62,7 +62,7 @@ def test_every_check_stands_in_one_table_with_its_limits() -> None:
 def test_checks_that_lack_the_same_are_told_together() -> None:
     unknown = section(unread=UNREAD).tables["unknown"]
     reasons = {text(row.cells[1]): row.cells[0] for row in unknown.rows}  # type: ignore[arg-type]  # Messages
-    assert str(reasons["Nodes could not be read"]).startswith("Size: Nodes; Size: Pods on one node")
+    assert str(reasons["The list of nodes could not be read"]).startswith("Size: Nodes; Size: Pods on one node")
     assert "etcd: Writes to the log; etcd: Commits of the database" in str([row.cells[0] for row in unknown.rows])
 
 

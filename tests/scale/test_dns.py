@@ -84,12 +84,13 @@ def test_the_busiest_dns_pod_is_held_against_two_hundred_a_second(busiest: float
     ("nodes", "cached", "status"), [(3, 0, OK), (4, 4, OK), (10, 9, OK), (10, 8, WARN), (40, 20, WARN), (40, 19, FAIL)]
 )
 def test_a_cache_on_each_node_is_missed_from_some_size_on(nodes: int, cached: int, status: Status) -> None:
-    machines, pods = [node(f"n{number}") for number in range(nodes)], [cache(f"n{number}") for number in range(cached)]
+    machines = [node(f"n{number}") for number in range(nodes)]
+    pods = [dns("d"), *(cache(f"n{number}") for number in range(cached))]
     assert check("dns.cache", nodes=machines, pods=pods, scale={"dns_cache_nodes": 4}).status is status
 
 
 def test_dns_that_is_not_seen_is_unknown() -> None:
-    for rule in ("dns.replicas", "dns.spread", "dns.constraints"):
+    for rule in ("dns.replicas", "dns.spread", "dns.constraints", "dns.cache"):
         found = check(rule, nodes=NODES, pods=[pod("other")])
         assert (found.status, said(found)) == (UNKNOWN, "No DNS pod is visible by its labels")
         assert check(rule, nodes=NODES, pods=[pod("other")], namespaces=("team",)).status is UNKNOWN

@@ -47,5 +47,5 @@ def test_a_cluster_that_does_not_grow_reaches_nothing() -> None:
 
 def test_few_nights_are_no_trend() -> None:
     found = check(facts(40), nights(16, 18))
-    assert (found.status, said(found)) == (UNKNOWN, "The sizes of 3 nights are known")
+    assert (found.status, said(found)) == (UNKNOWN, "The size of 3 nights is known, tonight included")
     assert check(Facts(snapshot(unread=["nodes"]), Settings()), nights(6, 8, 10, 12, 14, 16, 18)).status is UNKNOWN

@@ -38,18 +38,18 @@ def why(pods: Sequence[PodRows], tables: dict[str, Any] | None = None) -> str | 
     """Give what keeps the first of two nodes that could be emptied, without the example."""
     found = assessed(nodes=[node("n1"), node("n2")], pods=pods, tables=tables, emptying=Emptying(2, ("n1", "n2"))).tables["scale-drains"]
     reasons = dict(zip(found["node"], found["kept_by"].to_list(), strict=True))
-    return None if reasons["n1"] is pd.NA else str(reasons["n1"]).partition(":")[0]
+    return None if reasons["n1"] is pd.NA else str(reasons["n1"]).partition(",")[0]
 
 
 @pytest.mark.parametrize(
     ("columns", "reason"),
     [
         (OWNED, None),
-        ({}, "a pod without a controller"),
+        ({}, "bare pod"),
         ({"safe_to_evict": True}, None),
         ({**OWNED, "local_storage": True}, "local storage"),
         ({**OWNED, "local_storage": True, "safe_to_evict": True}, None),
-        ({**OWNED, "safe_to_evict": False}, "a pod marked as not safe to evict"),
+        ({**OWNED, "safe_to_evict": False}, "marked pod"),
         ({"workload_kind": "DaemonSet", "local_storage": True}, None),
         ({"workload_kind": "StaticPod", "local_storage": True}, None),
         ({**OWNED, "phase": "Succeeded", "local_storage": True}, None),
@@ -89,7 +89,12 @@ def budget(allowed: int | None, *requirements: tuple[str, str, tuple[str, ...]],
 )
 def test_a_budget_without_a_disruption_left_keeps_the_nodes_of_its_pods(given: dict[str, Any], *, protects: bool) -> None:
     found = why([pod("p", on="n1", labels={"app": "web"}, **OWNED)], given)
-    assert found == ("a PodDisruptionBudget without a disruption left" if protects else None)
+    assert found == ("spent budget" if protects else None)
+
+
+def test_budgets_that_were_not_read_are_no_zero() -> None:
+    found = assessed(nodes=[node("n1")], emptying=Emptying(1, ("n1",)), unread=["poddisruptionbudgets"])
+    assert found.tables["scale-drains"]["budget_count"].isna().all()
 
 
 @pytest.mark.parametrize(("bare", "status"), [(0, OK), (1, WARN), (2, FAIL)])

@@ -196,10 +196,14 @@ def _images(frame: pd.DataFrame) -> Table:
 
 def _drains(frame: pd.DataFrame) -> Table:
     free = int(frame["kept_by"].isna().sum())
+    begin = "Disruption budgets aside, nothing" if frame["budget_count"].isna().any() else "Nothing"
     return Table(
         what="nodes that could be emptied",
-        title=message("Nothing keeps {free:count} of {all:count} nodes that could be emptied", free=free, all=len(frame)),
+        title=message(f"{begin} keeps {{free:count}} of {{all:count}} nodes that could be emptied", free=free, all=len(frame)),
         order="those that nothing keeps",
+        notes=(
+            message("Spent budget: a PodDisruptionBudget that allows no disruption now. Marked pod: not safe to evict, by its annotation"),
+        ),
         columns=(
             Column("Node", "name"),
             Column("Pool", "name"),
@@ -207,7 +211,7 @@ def _drains(frame: pd.DataFrame) -> Table:
             Column("To move", "count", "Pods"),
             Column("Bare", "count", "Of these"),
             Column("Local data", "count", "Of these"),
-            Column("Budget spent", "count", "Of these"),
+            Column("Spent budget", "count", "Of these"),
             Column("Kept by"),
         ),
         rows=tuple(_drain_row(row) for row in _rows("scale-drains", _some_of_each(frame))),
@@ -234,7 +238,7 @@ def _drain_row(row: dict[str, object]) -> Row:
         row["budget_count"],
         row["kept_by"] or "",
     )
-    return Row(cells, strained=frozenset({7} if row["kept_by"] else ()))
+    return Row(cells)
 
 
 def _systems(found: ScaleAssessment) -> Table:
