@@ -36,8 +36,8 @@ _VENDORS = {
     "google": re.compile(r"google\.com/tpu"),
     "aws": re.compile("|".join(map(re.escape, NEURON))),
 }
-_PARTS = re.compile(r"nvidia\.com/(gpu\.shared|mig-.+)|" + re.escape(NEURON[0]))
-"""Names that count shares, slices or cores: many of them may be one device."""
+_PARTS = re.compile(r"nvidia\.com/(gpu\.shared|mig-.+)|aliyun\.com/gpu-milli|" + re.escape(NEURON[0]))
+"""Names that count shares, slices, thousandths or cores: many of them may be one device."""
 
 _DEVICES = re.compile(r".+/[a-z]?gpu[-_.]?count")
 """Names of amounts that are numbers of devices all the same."""
@@ -95,6 +95,11 @@ def kind(resource: str) -> Kind:
 def vendor(resource: str) -> str | None:
     """Vendor of an accelerator, the key of PRODUCT_LABELS; None for any other resource."""
     return next((name for name, pattern in _VENDORS.items() if pattern.fullmatch(resource)), None)
+
+
+def counts_parts(resource: str) -> bool:
+    """Whether an accelerator resource counts slots, slices or thousandths of devices instead of devices."""
+    return _PARTS.fullmatch(resource) is not None or resource == NEURON[0]
 
 
 def of_kind(resources: Iterable[str], *kinds: Kind) -> list[str]:

@@ -227,6 +227,14 @@ class PlanSettings(_Group):
         "A flavor is recommended only when the chance that its pods need more than it has is at most this, for memory and for CPU.",
         "ratio",
     )
+    measured_ratio_min: Ratio = setting(
+        0.8,
+        "Share of a profile's pods that have to be measured before a flavor is recommended: what could not be measured is rarely a fair draw, but the pods of busy nodes.",
+        "ratio",
+    )
+    measured_count_min: int = setting(
+        10, "Measured pods that a recommendation takes at least: fewer show nothing of what one pod in ten needs.", "count", ge=1
+    )
 
 
 Strategy = Literal["peak", "decayed", "target_ratio"]

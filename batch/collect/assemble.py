@@ -74,6 +74,11 @@ EFFECTS = {
 }
 """What a report lacks when a kind could not be read."""
 
+_OTHERS_UNKNOWN = (
+    "What other pods hold of the nodes is unknown, and with it how full nodes and pools are, what still fits, what a loss would do, "
+    "fleets, a flavor to take, and free GPUs. Advice on requests is not held to what a node leaves."
+)
+
 
 class Collector(Protocol):
     """Turns pages into tables."""
@@ -145,6 +150,8 @@ def assemble(
         reading.read(RESOURCE_QUOTAS, lambda: QuotaCollector(reading.rejects, namespaces))
         reading.read(DISRUPTION_BUDGETS, lambda: BudgetCollector(reading.rejects, namespaces))
         reading.read_node_groups(autoscalers)
+    if namespaces:
+        reading.gaps.append(Gap("pods", f"only those of {', '.join(sorted(namespaces))} were read", _OTHERS_UNKNOWN))
     reading.note_rejects()
     moment = (taken_at or reading.newest or fallback_taken_at()).astimezone(UTC)
     return Snapshot(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from batch.deliver import manifest
 from batch.report.model import Artifact, Report
@@ -57,10 +57,11 @@ def latest_keys(cluster: str) -> tuple[str, str]:
 def run_files(report: Report) -> Iterator[Artifact]:
     """Yield every file of a run, named by its key, in writing order: manifest.json last, for it makes the run visible.
 
-    What it leaves to the history comes before that, so that a run that is listed is also remembered.
+    What it leaves to the history comes before that, so that a run that is listed is also remembered. An artifact's name that is
+    percent-encoded stays as it is, since the report links to it.
     """
     path = run_path(report)
-    paths = {artifact.name: "/".join(map(encode, artifact.name.split("/"))) for artifact in report.artifacts}
+    paths = {artifact.name: "/".join(encode(unquote(part)) for part in artifact.name.split("/")) for artifact in report.artifacts}
     for artifact in report.artifacts:
         yield Artifact(path + paths[artifact.name], artifact.media_type, artifact.data)
     for artifact in report.history:

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 
 from batch.packing.model import Flags, Floats, Integers
-from batch.plan.demand import ordinary, unreadable
+from batch.plan.demand import demand, ordinary, rooms, unreadable
 from batch.plan.model_packing import EmptyableNode
-from batch.plan.standing import Standing
+from batch.plan.standing import Standing, acceptance
 from batch.snapshot.model import Snapshot
 
 CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
@@ -16,13 +16,27 @@ CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.
 
 
 def considered(snapshot: Snapshot, bound: pd.DataFrame, cluster: Standing) -> Flags:
-    """Tell which nodes are tried: ready, not cordoned, of known size, not of the control plane, without pods whose requests could not be read."""
+    """Tell which nodes are tried: ready, not cordoned, of known size, not of the control plane, without pods whose requests could not be read.
+
+    Nodes that a waiting pod could have if they were empty are not tried either: they are needed.
+    """
     labels = snapshot.table("node_labels")
     of_control_plane = labels.loc[labels["label"].isin(CONTROL_PLANE), "node"]
     unclear = ordinary(bound.loc[unreadable(bound)])["node"]
     left_out = cluster.nodes["node"].isin([*of_control_plane, *unclear])
     left_out |= cluster.nodes[["allocatable_cpu_nanocores", "allocatable_memory_bytes"]].isna().any(axis="columns")
-    return cluster.open & ~np.asarray(left_out.to_numpy(dtype=np.bool_))
+    return cluster.open & ~np.asarray(left_out.to_numpy(dtype=np.bool_)) & ~_awaited(snapshot, cluster.nodes)
+
+
+def _awaited(snapshot: Snapshot, nodes: pd.DataFrame) -> Flags:
+    """Tell which nodes would take one of the pods that wait if nothing else were on them."""
+    pods = snapshot.table("pods")
+    waiting = pods.loc[pods["node"].isna() & pods["phase"].eq("Pending") & ~pods["gated"] & ~unreadable(pods)]
+    wanted = demand(snapshot, waiting)
+    empty = nodes.assign(requests_cpu_nanocores=0, requests_memory_bytes=0, pod_count=0)
+    whole = rooms(snapshot, empty, pods.head(0), wanted.resources)
+    fits = (wanted.sizes[:, np.newaxis, :] <= whole[np.newaxis, :, :]).all(axis=2)
+    return np.asarray((fits & acceptance(snapshot, nodes, wanted)).any(axis=0))
 
 
 def emptyable(cluster: Standing, tried: Flags) -> tuple[EmptyableNode, ...]:

@@ -13,7 +13,7 @@ from batch.packing.fleet import bound, pack
 from batch.packing.model import Flags, Integers, Items, Packing
 from batch.plan.demand import OWN_COLUMN, Demand, demand, ordinary, unreadable
 from batch.plan.model import Flavor
-from batch.plan.model_packing import Fleet, Fleets, SkippedFlavor, Unplaced
+from batch.plan.model_packing import NO_FLEETS, Fleet, Fleets, SkippedFlavor, Unplaced
 from batch.plan.node_kinds import Daemon, Kinds, daemons, kinds
 from batch.plan.offers import offers
 from batch.plan.prices import Prices
@@ -90,7 +90,10 @@ def fleets(
 
     Placed are the ordinary pods (rows of table `pods`, with whatever requests they are to have): those bound to a physical node, and those
     pending that no gate holds back. DaemonSets are overhead of every node that takes them. Ephemeral storage is not looked at.
+    Nothing is said when pods of some namespaces alone were read: the DaemonSets of the others are unknown.
     """
+    if snapshot.namespaces is not None:
+        return NO_FLEETS
     held = _candidates(snapshot, pods, nodes)
     unknown = unreadable(held)
     held = held.loc[~unknown]

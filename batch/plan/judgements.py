@@ -25,6 +25,9 @@ _FULL_RATIO = Fraction(9, 10)
 _COVERED_RATIO = Fraction(9, 10)
 """Share of measured pods under which usage figures are called incomplete."""
 
+_WITHOUT_REQUESTS_RATIO = Fraction(1, 10)
+"""Share of pods without any request from which it is said: a few agents that ask for nothing change no figure."""
+
 _PATIENCE = timedelta(minutes=15)
 """Longest wait for a node that is normal: Cluster Autoscaler's default max-node-provision-time (its FAQ, August 2026)."""
 
@@ -51,6 +54,7 @@ def judge(
         *_without_allocatable(physical),
         *_full(pools, physical),
         *_unschedulable(snapshot, pods),
+        *_without_requests(pods, physical),
         *_on_unknown_nodes(nodes, pods, totals),
         *(finding for profile in profiles[:1] for finding in (*_little_measured(snapshot, profile), *_near_limit(profile))),
         *(finding for profile in profiles[1:] or profiles for finding in _recommended(profile, providers(snapshot), prices)),
@@ -72,7 +76,7 @@ def _not_ready(nodes: pd.DataFrame) -> Iterator[Finding]:
             down=len(down),
             all=len(nodes),
         ),
-        detail=message(f"Pods on them may not run. Out of reach, though nobody requests it: {words}.", **left),
+        detail=message(f"Pods on them may not run.{f' Out of reach, though nobody requests it: {words}.' if left else ''}", **left),
         action=message("Look at the nodes' conditions (kubectl describe node), then repair or remove them."),
         objects=tuple(down["node"]),
         worth=message("{down:count}", down=len(down)),
@@ -146,7 +150,7 @@ def _full_finding(id_: str, full: Sequence[tuple[Fraction, Pool, pd.DataFrame]],
         section=SECTION,
         title=title,
         detail=message(
-            f"Left there for ordinary pods, on {{usable:count}} usable of {{all:count}} nodes: {words}.{others}",
+            f"Left there for ordinary pods, on {{usable:count}} usable of {{all:count}} {plural(pool.node_count, 'node', 'nodes')}: {words}.{others}",
             usable=len(nodes),
             all=pool.node_count,
             **left,
@@ -190,6 +194,35 @@ def _unschedulable(snapshot: Snapshot, pods: pd.DataFrame) -> Iterator[Finding]:
         worth=message("{count:count}", count=len(stuck)),
         worth_of="pods waiting",
         weight=float(len(stuck)),
+    )
+
+
+def _without_requests(pods: pd.DataFrame, nodes: pd.DataFrame) -> Iterator[Finding]:
+    """Say how many pods on nodes ask for nothing, when they are many: every share of requests is then too small."""
+    bound = pods.loc[pods["node"].isin(nodes["node"]) & ~pods["phase"].isin(views.FINISHED)]
+    blank = bound.loc[(bound["requests_cpu_nanocores"].eq(0) & bound["requests_memory_bytes"].eq(0)).fillna(value=False)]
+    if blank.empty or len(blank) < _WITHOUT_REQUESTS_RATIO * len(bound):
+        return
+    largest = blank.sort_values(["usage_memory_bytes", "namespace", "pod"], ascending=[False, True, True], na_position="last")
+    used = views.total(blank["usage_memory_bytes"])
+    yield Finding(
+        id="capacity.pods-without-requests",
+        severity=Severity.WARNING if 2 * len(blank) >= len(bound) else Severity.ADVICE,
+        section=SECTION,
+        title=message(
+            f"{{blank:count}} of {{all:count}} {plural(len(bound), 'pod', 'pods')} {plural(len(blank), 'requests', 'request')} neither CPU nor memory",
+            blank=len(blank),
+            all=len(bound),
+        ),
+        detail=message(
+            f"The scheduler counts them as nothing, so a node can be full while it looks empty, and they are killed first when its memory runs out.{'' if used is None else ' They use {used:bytes} of memory.'}",
+            **({} if used is None else {"used": used}),
+        ),
+        action=message("Give their workloads requests, or their namespaces a LimitRange with defaults."),
+        objects=_names(largest),
+        worth=message("{ratio:ratio}", ratio=len(blank) / len(bound)),
+        worth_of="of the pods",
+        weight=float(len(blank)),
     )
 
 
@@ -288,7 +321,7 @@ def _recommended(profile: ProfilePlan, of_cluster: Collection[str], prices: Pric
             cpu=fit.cpu_overrun_probability,
         ),
         action=message(
-            f"Plan {{nodes:count}} nodes of {{flavor:text}} for the {{pods:count}} pods that run now{': {cost:money} a month' if cost else ''}.",
+            f"Plan {{nodes:count}} {plural(fit.node_count or 0, 'node', 'nodes')} of {{flavor:text}} for the {{pods:count}} {plural(profile.pod_count, 'pod that runs', 'pods that run')} now{': {cost:money} a month' if cost else ''}.",
             nodes=fit.node_count,
             flavor=fit.flavor.name,
             pods=profile.pod_count,
@@ -296,7 +329,7 @@ def _recommended(profile: ProfilePlan, of_cluster: Collection[str], prices: Pric
         ),
         objects=(fit.flavor.name,),
         worth=message("{nodes:count}", nodes=fit.node_count),
-        worth_of="nodes",
+        worth_of=plural(fit.node_count or 0, "node", "nodes"),
     )
 
 
@@ -307,7 +340,7 @@ def _recommended_fit(profile: ProfilePlan) -> FlavorFit | None:
 
 def _left(nodes: pd.DataFrame) -> tuple[str, dict[str, int]]:
     """Word what is not requested on the nodes, resource by resource, as far as it is known."""
-    wording = {"pods": "{pods:count} pod slots", "cpu": "{cpu:nanocores} of CPU", "memory": "{memory:bytes} of memory"}
+    wording = {"pods": "{pods:count} free pod slots", "cpu": "{cpu:nanocores} of CPU", "memory": "{memory:bytes} of memory"}
     left = {resource: room for resource in wording if (room := headroom(nodes, resource)) is not None}
     return ", ".join(wording[resource] for resource in left) or "an unknown amount", left
 

@@ -10,7 +10,11 @@ from batch.snapshot.model import Snapshot
 
 
 def minor_resources(snapshot: Snapshot, nodes: pd.DataFrame, bound: pd.DataFrame) -> tuple[MinorResource, ...]:
-    """Give one row for each that some physical node has. The kubelet has already taken huge pages out of allocatable memory."""
+    """Give one row for each that some physical node has. The kubelet has already taken huge pages out of allocatable memory.
+
+    Requests are None when only some namespaces were read.
+    """
+    partial = snapshot.namespaces is not None
     physical = nodes.loc[~nodes["virtual"], "node"]
     on_nodes = snapshot.table("node_resources")
     on_nodes = on_nodes.loc[on_nodes["node"].isin(physical) & _is_minor(on_nodes["resource"])]
@@ -20,7 +24,7 @@ def minor_resources(snapshot: Snapshot, nodes: pd.DataFrame, bound: pd.DataFrame
             str(resource),
             int((rows["allocatable_count"].fillna(1) > 0).sum()),
             total(rows["allocatable_count"]),
-            total(held.loc[held["resource"] == resource, "requests_count"]),
+            None if partial else total(held.loc[held["resource"] == resource, "requests_count"]),
         )
         for resource, rows in on_nodes.groupby("resource", sort=True)
         if (rows["allocatable_count"].fillna(1) > 0).any()

@@ -30,14 +30,14 @@ NODE_CAPACITY = Schema(
         Column("schedulable", FLAG, "false when cordoned"),
         Column("virtual", FLAG, "virtual-kubelet and Fargate nodes"),
         Column("unusable", TEXT, "why ordinary pods cannot use its room: not ready, cordoned, tainted; NA when they can", nullable=True),
-        Column("pod_count", INTEGER, "bound pods", "count"),
+        Column("pod_count", INTEGER, "bound pods; NA when only some namespaces were read", "count", nullable=True),
         Column("allocatable_pod_count", INTEGER, "pods that the node takes", "count", nullable=True),
         Column("allocatable_cpu_nanocores", INTEGER, "what pods may use", "nanocores", nullable=True),
-        Column("requests_cpu_nanocores", INTEGER, "effective requests of bound pods", "nanocores"),
+        Column("requests_cpu_nanocores", INTEGER, "effective requests of bound pods; NA as pod_count", "nanocores", nullable=True),
         Column("usage_cpu_nanocores", INTEGER, "usage of measured bound pods; NA when none was measured", "nanocores", nullable=True),
         Column("machine_usage_cpu_nanocores", INTEGER, "usage of the whole machine", "nanocores", nullable=True),
         Column("allocatable_memory_bytes", INTEGER, "what pods may use", "bytes", nullable=True),
-        Column("requests_memory_bytes", INTEGER, "effective requests of bound pods", "bytes"),
+        Column("requests_memory_bytes", INTEGER, "effective requests of bound pods; NA as pod_count", "bytes", nullable=True),
         Column("usage_memory_bytes", INTEGER, "usage of measured bound pods; NA when none was measured", "bytes", nullable=True),
         Column("machine_usage_memory_bytes", INTEGER, "usage of the whole machine", "bytes", nullable=True),
     ),
@@ -67,6 +67,8 @@ class Totals:
 
     Figures of nodes are None when nodes were not read, and so is the number of pods on nodes that were not listed.
     `measured_capacity_*` is the capacity of the nodes of which `machine_usage_*` is the use: its only honest base.
+    Ratios are of allocatable over the nodes that state it (`sized_node_count` state both CPU and memory), for requests and usage on those
+    nodes alone; usage is that of measured pods. They are None when only some namespaces were read, whose pods are then all that is summed.
     """
 
     node_count: int | None
@@ -97,6 +99,13 @@ class Totals:
     preemptible_pod_count: int
     preemptible_requests_cpu_nanocores: int | None
     preemptible_requests_memory_bytes: int | None
+    virtual_pod_count: int | None
+    sized_node_count: int | None
+    requests_cpu_ratio: float | None
+    usage_cpu_ratio: float | None
+    requests_memory_ratio: float | None
+    usage_memory_ratio: float | None
+    bound_pod_ratio: float | None
 
 
 @dataclass(frozen=True)
@@ -139,24 +148,30 @@ class Unusable:
 class Pool:
     """One node pool. Headroom is what ordinary pods can still request; `binding_resource` is the one most requested.
 
-    `binding_resource` is "cpu", "memory" or "pods": the largest requests / allocatable over the usable nodes.
+    `binding_resource` is "cpu", "memory" or "pods": the largest requests / allocatable over the usable nodes. Ratios are as in Totals.
+    What pods hold is None when only some namespaces were read.
     """
 
     name: str
     node_count: int
-    bound_pod_count: int
+    bound_pod_count: int | None
     allocatable_pod_count: int | None
     headroom_pod_count: int | None
     allocatable_cpu_nanocores: int | None
-    requests_cpu_nanocores: int
+    requests_cpu_nanocores: int | None
     usage_cpu_nanocores: int | None
     headroom_cpu_nanocores: int | None
     allocatable_memory_bytes: int | None
-    requests_memory_bytes: int
+    requests_memory_bytes: int | None
     usage_memory_bytes: int | None
     headroom_memory_bytes: int | None
     unusable: tuple[Unusable, ...]
     binding_resource: str | None
+    requests_cpu_ratio: float | None
+    usage_cpu_ratio: float | None
+    requests_memory_ratio: float | None
+    usage_memory_ratio: float | None
+    bound_pod_ratio: float | None
 
 
 @dataclass(frozen=True)

@@ -160,7 +160,8 @@ class EmptyableNode:
 class Headroom:
     """What fits, what a loss would do, and which nodes could be emptied together, in the order in which they were.
 
-    `considered_node_count` are the nodes that were tried: ready, not cordoned, of known size, not of the control plane.
+    `considered_node_count` are the nodes that were tried: ready, not cordoned, of known size, not of the control plane, and such that no
+    waiting pod could have them.
     """
 
     pools: tuple[PoolRoom, ...]

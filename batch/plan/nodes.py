@@ -15,6 +15,7 @@ NOT_READY, CORDONED, TAINTED = "not ready", "cordoned", "tainted"
 REPELLING = ("NoSchedule", "NoExecute")
 """Taint effects that keep ordinary pods away; PreferNoSchedule only advises (kubernetes.io, "Taints and Tolerations")."""
 
+_COUNT = "pod_count"
 _REQUESTS = ["requests_cpu_nanocores", "requests_memory_bytes"]
 _MACHINE = ["machine_usage_cpu_nanocores", "machine_usage_memory_bytes"]
 
@@ -22,15 +23,18 @@ _MACHINE = ["machine_usage_cpu_nanocores", "machine_usage_memory_bytes"]
 def node_capacity(snapshot: Snapshot, bound: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     """Give NODE_CAPACITY, one row for each listed node in order of name.
 
-    `bound` are the bound pods with their usage (measured.with_usage). Usage is the sum over the pods that were measured.
+    `bound` are the bound pods with their usage (measured.with_usage). Usage is the sum over the pods that were measured. What pods hold of a
+    node is NA when only some namespaces were read: pods of the others are on the same nodes.
     """
     nodes = snapshot.table("nodes").sort_values("node").set_index("node")
     nodes["pool"] = views.pools(snapshot, settings.pools.label).reindex(nodes.index)
     nodes["unusable"] = _unusable(snapshot, nodes)
     by_node = bound.groupby("node")
-    nodes["pod_count"] = by_node.size().reindex(nodes.index).fillna(0).astype(views.INTEGER)
+    nodes[_COUNT] = by_node.size().reindex(nodes.index).fillna(0).astype(views.INTEGER)
     nodes[_REQUESTS] = by_node[_REQUESTS].sum().reindex(nodes.index).fillna(0)
     nodes[USAGE] = by_node[USAGE].sum(min_count=1).reindex(nodes.index)
+    if snapshot.namespaces is not None:
+        nodes.loc[:, [_COUNT, *_REQUESTS, *USAGE]] = pd.NA
     nodes[_MACHINE] = newest_node_usage(snapshot, settings.usage.max_age_seconds)[_MACHINE].reindex(nodes.index)
     nodes = _as_bought(nodes, bound)
     frame = nodes.reset_index()[[column.name for column in NODE_CAPACITY.columns]]

@@ -70,7 +70,7 @@ def _zone_loss(headroom: Headroom) -> Iterator[Finding]:
         severity=Severity.ADVICE,
         section=HEADROOM,
         title=message(
-            "The loss of zone {zone:text} would leave {left:count} of its {pods:count} pods without a place",
+            f"The loss of zone {{zone:text}} would leave {{left:count}} of its {{pods:count}} {plural(worst.pod_count, 'pod', 'pods')} without a place",
             zone=worst.name,
             left=worst.unplaced_pod_count,
             pods=worst.pod_count,
@@ -150,12 +150,12 @@ def _cheaper(fleets: Fleets, nodes: pd.DataFrame, prices: Prices) -> Iterator[Fi
         severity=Severity.ADVICE,
         section=FLEETS,
         title=message(
-            "{nodes:count} nodes of {flavor:text} would hold the pods for less than any flavor in use",
+            f"{{nodes:count}} {plural(best.node_count, 'node', 'nodes')} of {{flavor:text}} would hold the pods for less than any flavor in use",
             nodes=best.node_count,
             flavor=best.flavor,
         ),
         detail=message(
-            "Packed alike, {own:text} takes {count:count} nodes and {own_cost:money} a month, {flavor:text} {cost:money}.",
+            f"Packed alike, {{own:text}} takes {{count:count}} {plural(own.node_count, 'node', 'nodes')} and {{own_cost:money}} a month, {{flavor:text}} {{cost:money}}.",
             own=own.flavor,
             count=own.node_count,
             own_cost=prices.amount(own.monthly_cost, (own.flavor,)),

@@ -12,6 +12,15 @@ from batch.plan.model import Pool, Unusable
 from batch.plan.nodes import CORDONED, NOT_READY, TAINTED
 from batch.snapshot import views
 
+_TAKEN = {
+    "requests_cpu_ratio": ("requests_cpu_nanocores", "allocatable_cpu_nanocores"),
+    "usage_cpu_ratio": ("usage_cpu_nanocores", "allocatable_cpu_nanocores"),
+    "requests_memory_ratio": ("requests_memory_bytes", "allocatable_memory_bytes"),
+    "usage_memory_ratio": ("usage_memory_bytes", "allocatable_memory_bytes"),
+    "bound_pod_ratio": ("pod_count", "allocatable_pod_count"),
+}
+"""What is taken of a whole, by the name of its ratio."""
+
 _PAIRS = {
     "cpu": ("allocatable_cpu_nanocores", "requests_cpu_nanocores"),
     "memory": ("allocatable_memory_bytes", "requests_memory_bytes"),
@@ -32,12 +41,23 @@ def headroom(nodes: pd.DataFrame, resource: str) -> int | None:
     return total((nodes[allocatable] - nodes[taken]).clip(lower=0))
 
 
+def ratios(nodes: pd.DataFrame) -> dict[str, float | None]:
+    """Give every ratio of Totals and Pool over rows of NODE_CAPACITY; None where nothing is known."""
+    exact = {name: _share(nodes, taken, whole) for name, (taken, whole) in _TAKEN.items()}
+    return {name: None if share is None else float(share) for name, share in exact.items()}
+
+
 def requests_ratio(nodes: pd.DataFrame, resource: str) -> Fraction | None:
     """Share of the allocatable that is requested, over nodes whose allocatable is known; None when there is none to share."""
     allocatable, taken = _PAIRS[resource]
-    known = nodes.loc[nodes[allocatable].notna()]
-    whole = views.total(known[allocatable])
-    return Fraction(views.total(known[taken]) or 0, whole) if whole else None
+    return _share(nodes, taken, allocatable)
+
+
+def _share(nodes: pd.DataFrame, taken: str, whole: str) -> Fraction | None:
+    """Divide what is taken by the whole, both over the nodes whose whole is known; None without a whole, or when nothing taken is known."""
+    known = nodes.loc[nodes[whole].notna()]
+    part, all_ = views.total(known[taken]), views.total(known[whole])
+    return Fraction(part, all_) if part is not None and all_ else None
 
 
 def usable(nodes: pd.DataFrame) -> pd.DataFrame:
@@ -47,22 +67,24 @@ def usable(nodes: pd.DataFrame) -> pd.DataFrame:
 
 def _pool(name: str, nodes: pd.DataFrame) -> Pool:
     free = usable(nodes)
+    is_known = bool(nodes["pod_count"].notna().all())
     return Pool(
         name=name,
         node_count=len(nodes),
-        bound_pod_count=total(nodes["pod_count"]) or 0,
+        bound_pod_count=total(nodes["pod_count"]),
         allocatable_pod_count=views.total(nodes["allocatable_pod_count"]),
-        headroom_pod_count=headroom(free, "pods"),
+        headroom_pod_count=headroom(free, "pods") if is_known else None,
         allocatable_cpu_nanocores=views.total(nodes["allocatable_cpu_nanocores"]),
-        requests_cpu_nanocores=total(nodes["requests_cpu_nanocores"]) or 0,
+        requests_cpu_nanocores=total(nodes["requests_cpu_nanocores"]),
         usage_cpu_nanocores=views.total(nodes["usage_cpu_nanocores"]),
-        headroom_cpu_nanocores=headroom(free, "cpu"),
+        headroom_cpu_nanocores=headroom(free, "cpu") if is_known else None,
         allocatable_memory_bytes=views.total(nodes["allocatable_memory_bytes"]),
-        requests_memory_bytes=total(nodes["requests_memory_bytes"]) or 0,
+        requests_memory_bytes=total(nodes["requests_memory_bytes"]),
         usage_memory_bytes=views.total(nodes["usage_memory_bytes"]),
-        headroom_memory_bytes=headroom(free, "memory"),
+        headroom_memory_bytes=headroom(free, "memory") if is_known else None,
         unusable=tuple(_unusable(reason, nodes) for reason in _reasons(nodes)),
         binding_resource=_binding(free),
+        **ratios(nodes),
     )
 
 

@@ -11,6 +11,7 @@ import pandas as pd
 
 from batch.errors import SettingsError
 from batch.plan import jupyterhub, selectors
+from batch.plan.coverage import lacking
 from batch.plan.demand import DAEMONSET
 from batch.plan.fits import Needs, flavor_fits, mean_request
 from batch.plan.measured import is_measured
@@ -70,7 +71,7 @@ def profiles(snapshot: Snapshot, nodes: pd.DataFrame, pods: pd.DataFrame, settin
 
     A profile of the settings takes the place of a found one of its name. Raises SettingsError as given_profiles does.
     """
-    found = [_all_pods(nodes)]
+    found = [_all_pods(nodes, partial=snapshot.namespaces is not None)]
     if _is_hub_user(snapshot, pods).any():
         selector = "=".join(jupyterhub.USER_LABEL)
         found.append(Profile(JUPYTERHUB, "JupyterHub user pods", None, selector, _DEFAULT_PODS_PER_NODE, _DEFAULT_REASON))
@@ -111,7 +112,7 @@ def plan(profile: Profile, snapshot: Snapshot, pods: pd.DataFrame, choice: Choic
     risks = Risks(sizes, cpu, memory)
     fits = flavor_fits(choice.flavors, sizes, needs, risks, chance=most, prices=choice.prices)
     suited = suits(snapshot, members, choice.offers, profile.pods_per_node)
-    recommended, refusal = recommend(fits, suited, measured_pod_count=measured_count, most=most, prices=choice.prices)
+    recommended, refusal = recommend(fits, suited, lacking=lacking(measured_count, len(members), settings), most=most, prices=choice.prices)
     return ProfilePlan(
         name=profile.name,
         title=profile.title,
@@ -134,10 +135,11 @@ def plan(profile: Profile, snapshot: Snapshot, pods: pd.DataFrame, choice: Choic
     )
 
 
-def _all_pods(nodes: pd.DataFrame) -> Profile:
-    counts = nodes.loc[~nodes["virtual"], "pod_count"]
+def _all_pods(nodes: pd.DataFrame, *, partial: bool) -> Profile:
+    counts = nodes.loc[~nodes["virtual"], "pod_count"].dropna()
     if counts.empty:
-        return Profile(ALL_PODS, "All running pods", None, "", _DEFAULT_PODS_PER_NODE, f"{_DEFAULT_REASON}; no node is known")
+        why = "only some namespaces were read" if partial else "no node is known"
+        return Profile(ALL_PODS, "All running pods", None, "", _DEFAULT_PODS_PER_NODE, f"{_DEFAULT_REASON}; {why}")
     median = max(1, math.ceil(float(counts.median())))
     return Profile(ALL_PODS, "All running pods", None, "", median, "the median number of bound pods on a node, rounded up")
 

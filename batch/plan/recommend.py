@@ -20,17 +20,17 @@ _LEFT_OUT = {
 
 
 def recommend(
-    fits: Sequence[FlavorFit], suits: Suits, *, measured_pod_count: int, most: float, prices: Prices
+    fits: Sequence[FlavorFit], suits: Suits, *, lacking: Message | None, most: float, prices: Prices
 ) -> tuple[Recommendation | None, Message | None]:
     """Choose the flavor with the lowest cost a pod of those on which the pods fit safely; else say why there is none.
 
     Without prices it is the one with the least memory, then the fewest cores; with prices one without a price is no candidate while another
     has one. Safely: nodes take `suits.pods_per_node` pods beside their DaemonSets, and the chance that the pods need more than there is is
-    at most `most`, for memory and for CPU.
+    at most `most`, for memory and for CPU. `lacking` says that too little was measured to choose at all.
     """
     pods_per_node = suits.pods_per_node
-    if not measured_pod_count:
-        return None, message("No pod of this profile was measured, so it is not known what a node of them needs.")
+    if unknown := lacking or _unknown_rooms(fits):
+        return None, unknown
     reasons = Counter(suits.why_not(fit.flavor) for fit in fits)
     if suits.accelerator and not reasons[None] and reasons[NOT_OFFERED]:
         return None, _none_offers(fits, suits, suits.accelerator)
@@ -46,6 +46,12 @@ def recommend(
     best = min([fit for fit in safe if fit.node_monthly_cost is not None] or safe, key=_worse)
     choice = _choice(best, safe, len(sized), pods_per_node, prices)
     return Recommendation(best.flavor.name, (*_reasons(best, suits, most), *_where(best), choice)), None
+
+
+def _unknown_rooms(fits: Sequence[FlavorFit]) -> Message | None:
+    if any(fit.daemonset_pod_count is not None for fit in fits):
+        return None
+    return message("What a node leaves to these pods is unknown, because what DaemonSets take of it is.")
 
 
 def candidates(fits: Sequence[FlavorFit], suits: Suits) -> list[FlavorFit]:

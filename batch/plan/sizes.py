@@ -39,6 +39,9 @@ class Daemons:
     requests_memory_bytes: int | None
 
 
+_UNKNOWN = Daemons(None, None, None, None, None)
+
+
 @dataclass(frozen=True)
 class NodeSize:
     """What pods may use of a node: the smallest of the cluster's nodes (`source` NODES), or worked out (FORMULA); None: unknown."""
@@ -71,20 +74,21 @@ def node_sizes(snapshot: Snapshot, nodes: pd.DataFrame, bound: pd.DataFrame, fla
     """Give the size of each flavor. `nodes` has NODE_CAPACITY, `bound` are the bound pods with their usage.
 
     On a flavor that the cluster has no node of run the DaemonSets whose rules accept a node without labels of its own and without taints;
-    they take there what they take on the fullest of the cluster's nodes.
+    they take there what they take on the fullest of the cluster's nodes. What they take is unknown when only some namespaces were read.
     """
     listed = list(flavors)
     physical = nodes.loc[~nodes["virtual"]].set_index("node")
     own = bound.loc[bound["workload_kind"] == DAEMONSET]
     limits = _pod_limits(snapshot, physical, listed)
-    elsewhere = _Elsewhere(rules(snapshot), own, physical)
+    everything_read = snapshot.namespaces is None
+    elsewhere = _Elsewhere(rules(snapshot), own, physical if everything_read else physical.head(0))
     on_nodes = _per_node(own, physical.index)
     version = minor_version(snapshot.kubernetes_version)
     sizes = {}
     for flavor in listed:
         same = physical["instance_type"].eq(flavor.name).fillna(value=False)
         if same.any():
-            reported = _of_nodes(physical.loc[same], _largest(on_nodes.loc[same]))
+            reported = _of_nodes(physical.loc[same], _largest(on_nodes.loc[same]) if everything_read else _UNKNOWN)
             sizes[flavor.name] = (
                 reported if reported.source else _worked_out(flavor, reported.pod_limit, reported.daemons, version, int(same.sum()))
             )
@@ -122,7 +126,7 @@ class _Elsewhere:
 
     def daemons(self, flavor: Flavor) -> Daemons:
         if self._physical.empty:
-            return Daemons(None, None, None, None, None)
+            return _UNKNOWN
         running = tuple(number for number, runs in zip(self._numbers, accepted(self._rule_sets, _plain(flavor))[:, 0], strict=True) if runs)
         if running not in self._found:
             there = self._own.loc[self._own["scheduling_set"].isin(running)]

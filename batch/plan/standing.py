@@ -51,11 +51,6 @@ def standing(snapshot: Snapshot, bound: pd.DataFrame, nodes: pd.DataFrame) -> St
     physical = nodes.loc[~nodes["virtual"]].reset_index(drop=True)
     movable = ordinary(bound.loc[bound["node"].isin(physical["node"]) & ~unreadable(bound)])
     wanted = demand(snapshot, movable)
-    known = rules(snapshot)
-    numbers, set_of_shape = np.unique(wanted.scheduling_sets, return_inverse=True)
-    rule_sets = [known[int(number)] for number in numbers]
-    labels = {label for one in rule_sets for label in one.labels()}
-    takes = accepted(rule_sets, places(snapshot, physical["node"].tolist(), labels))[set_of_shape.reshape(-1)]
     position = {node: number for number, node in enumerate(physical["node"])}
     return Standing(
         nodes=physical,
@@ -64,8 +59,18 @@ def standing(snapshot: Snapshot, bound: pd.DataFrame, nodes: pd.DataFrame) -> St
         pods=movable,
         node_of=np.array([position[node] for node in movable["node"]], dtype=np.int64),
         demand=wanted,
-        accepts=takes & _runs(snapshot, physical, wanted),
+        accepts=acceptance(snapshot, physical, wanted),
     )
+
+
+def acceptance(snapshot: Snapshot, nodes: pd.DataFrame, wanted: Demand) -> Flags:
+    """Say for each shape and node whether the pods' rules and CPU architecture allow them there."""
+    known = rules(snapshot)
+    numbers, set_of_shape = np.unique(wanted.scheduling_sets, return_inverse=True)
+    rule_sets = [known[int(number)] for number in numbers]
+    labels = {label for one in rule_sets for label in one.labels()}
+    takes = accepted(rule_sets, places(snapshot, nodes["node"].tolist(), labels))[set_of_shape.reshape(-1)]
+    return np.asarray(takes & _runs(snapshot, nodes, wanted))
 
 
 def _runs(snapshot: Snapshot, nodes: pd.DataFrame, wanted: Demand) -> Flags:

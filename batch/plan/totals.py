@@ -6,14 +6,18 @@ import pandas as pd
 
 from batch.plan.measured import is_measured, total
 from batch.plan.model import Totals
+from batch.plan.pools import ratios
 from batch.snapshot import views
 from batch.snapshot.model import Snapshot
+
+_SIZES = ["allocatable_cpu_nanocores", "allocatable_memory_bytes"]
 
 
 def totals(snapshot: Snapshot, pods: pd.DataFrame, nodes: pd.DataFrame) -> Totals:
     """Add up exactly. `pods` are all pods with their usage (measured.with_usage), `nodes` has the schema NODE_CAPACITY.
 
-    Nodes that were not read leave every node figure None; the pods that are on some node are then counted whichever node it is.
+    Nodes that were not read leave every node figure None; the pods that are on some node are then counted whichever node it is. What pods
+    request and use is of those that were read.
     """
     nodes_read = snapshot.has("nodes")
     physical = nodes.loc[~nodes["virtual"]]
@@ -59,4 +63,7 @@ def totals(snapshot: Snapshot, pods: pd.DataFrame, nodes: pd.DataFrame) -> Total
         preemptible_pod_count=len(preemptible),
         preemptible_requests_cpu_nanocores=total(preemptible["requests_cpu_nanocores"]),
         preemptible_requests_memory_bytes=total(preemptible["requests_memory_bytes"]),
+        virtual_pod_count=int(held["node"].isin(nodes.loc[nodes["virtual"], "node"]).sum()) if nodes_read else None,
+        sized_node_count=int(physical[_SIZES].notna().all(axis="columns").sum()) if nodes_read else None,
+        **ratios(physical),
     )

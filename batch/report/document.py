@@ -79,6 +79,7 @@ def report_document(
         "cluster": {
             "name": snapshot.cluster,
             "kubernetes_version": snapshot.kubernetes_version,
+            "namespaces": None if snapshot.namespaces is None else list(snapshot.namespaces),
             "requests_rule": rule_of(snapshot.kubernetes_version).value,
         },
         "run": _run(run),

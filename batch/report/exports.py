@@ -6,7 +6,6 @@ import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
-from urllib.parse import quote
 
 import pandas as pd
 
@@ -17,6 +16,7 @@ from batch.report.document_packing import fleet_row, room_row
 from batch.report.document_profiles import odds_rows
 from batch.report.document_scale import CHECK_COLUMNS, check_row
 from batch.report.exports_rightsizing import RIGHTSIZING_COLUMNS, rightsizing_row
+from batch.report.files import profile_file
 from batch.report.model import Artifact
 from batch.scale.model import ScaleAssessment
 from batch.scale.tables import SCHEMAS as SCALE_TABLES
@@ -176,11 +176,11 @@ def _packing_tables(plan: CapacityPlan) -> tuple[Artifact, ...]:
 
 
 def _profile_tables(profile: ProfilePlan) -> tuple[Artifact, ...]:
-    name = quote(profile.name, safe="")
+    pods, flavors, chances = (profile_file(profile.name, what) for what in ("pods", "flavors", "odds"))
     return (
-        _table(f"profile-{name}-pods", _columns(PROFILE_PODS, profile.pods)),
-        _table(f"profile-{name}-flavors", _rows(_FLAVOR_COLUMNS, (_flavor(fit, profile) for fit in profile.flavors))),
-        _table(f"profile-{name}-odds", _rows(_ODDS_COLUMNS, odds_rows(profile))),
+        _file(pods, _columns(PROFILE_PODS, profile.pods)),
+        _file(flavors, _rows(_FLAVOR_COLUMNS, (_flavor(fit, profile) for fit in profile.flavors))),
+        _file(chances, _rows(_ODDS_COLUMNS, odds_rows(profile))),
     )
 
 
@@ -209,11 +209,15 @@ def _rows(names: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> dict[str, 
 
 
 def _table(name: str, columns: Mapping[str, list[Any]]) -> Artifact:
+    return _file(f"tables/{name}.csv", columns)
+
+
+def _file(name: str, columns: Mapping[str, list[Any]]) -> Artifact:
     text = io.StringIO(newline="")
     writer = csv.writer(text)
     writer.writerow(column.replace("nanocores", "cores") for column in columns)
     writer.writerows(zip(*(_cells(column, values) for column, values in columns.items()), strict=True))
-    return Artifact(f"tables/{name}.csv", MEDIA_TYPE, text.getvalue().encode())
+    return Artifact(name, MEDIA_TYPE, text.getvalue().encode())
 
 
 def _cells(column: str, values: list[Any]) -> list[Any]:

@@ -141,7 +141,7 @@ def _scale(column: Column, place: int, columns: Sequence[Column], rows: Sequence
     if column.kind not in _SCALED:
         return None
     places = [other for other, one in enumerate(columns) if column.scale and one.scale == column.scale] or [place]
-    return scale(column.kind, [row.cells[other] for row in rows for other in places if row.cells[other] != ""])
+    return scale(column.kind, [cell for row in rows for other in places if not isinstance(cell := row.cells[other], str | Message)])
 
 
 def _line(columns: Sequence[Column], scales: Sequence[Scale | None], row: Row) -> Line:

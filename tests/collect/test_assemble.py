@@ -223,3 +223,9 @@ def test_a_dump_cut_in_the_middle_is_an_error(tmp_path: Path) -> None:
 def test_a_missing_folder_is_said_at_once(tmp_path: Path) -> None:
     with pytest.raises(CollectError, match="there is no such folder"):
         Dump(tmp_path / "nowhere")
+
+
+def test_with_namespaces_it_is_a_gap_that_others_were_not_read() -> None:
+    (gap,) = [gap for gap in snapshot_of(Fake(), namespaces=("b", "a")).gaps if gap.source == "pods"]
+    assert gap.reason == "only those of a, b were read"
+    assert "pods" not in {gap.source for gap in snapshot_of(Fake()).gaps}

@@ -139,3 +139,18 @@ def test_what_is_not_tried() -> None:
 
 def test_without_nodes_there_is_nothing_to_say() -> None:
     assert found([], []) == Headroom((), (), (), 0)
+
+
+def test_nodes_that_a_waiting_pod_could_have_are_not_given_away() -> None:
+    gpu = {"nvidia.com/gpu": (4, 4)}
+    nodes = [node("busy"), node("idle"), node("gpus", resources=gpu), node("more", resources=gpu)]
+    pods = [pod("a", on="busy", cpu=CORE, memory=GIB)]
+    assert {one.node for one in found(nodes, pods).emptyable} == {"idle", "gpus", "more"}
+    waits = pod("w", on=None, phase="Pending", cpu=CORE, resources={"nvidia.com/gpu": 4})
+    with_waiting = found(nodes, [*pods, waits])
+    assert {one.node for one in with_waiting.emptyable}.isdisjoint({"gpus", "more"})
+    assert with_waiting.considered_node_count == 2
+    # one that no node here could ever take, or that a gate holds back, keeps no node
+    too_large = pod("l", on=None, phase="Pending", cpu=64 * CORE)
+    gated = pod("g", on=None, phase="Pending", gated=True)
+    assert found(nodes, [*pods, too_large, gated]).considered_node_count == 4

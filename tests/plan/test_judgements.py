@@ -99,9 +99,10 @@ def test_pods_near_their_memory_limit_are_named_nearest_first() -> None:
 
 def test_a_flavor_is_advised_for_the_profile_that_says_most() -> None:
     nodes = [node("n1", instance_type="a", memory=8 * GIB)]  # less than any flavor of the catalogue
-    plain = snapshot(nodes=nodes, pods=[pod("a", usage=USE)])
+    plain = snapshot(nodes=nodes, pods=[pod(f"p{i}", usage=USE) for i in range(10)])
     assert findings(plain)["profile.recommended-flavor/all-pods"].objects == ("a",)
-    hub = snapshot(nodes=nodes, pods=[pod("jupyter-jane", labels={"component": "singleuser-server"}, usage=USE)])
+    label = {"component": "singleuser-server"}
+    hub = snapshot(nodes=nodes, pods=[pod(f"jupyter-{i}", labels=label, usage=USE) for i in range(10)])
     assert [name for name in findings(hub) if name.startswith("profile.")] == ["profile.recommended-flavor/jupyterhub-users"]
 
 
@@ -112,3 +113,19 @@ def test_the_most_urgent_comes_first() -> None:
     )
     severities = [finding.severity for finding in assess(taken, Settings()).findings]
     assert severities == [Severity.CRITICAL, Severity.WARNING, Severity.ADVICE]
+
+
+def test_pods_that_request_nothing_are_told_when_they_are_many() -> None:
+    def found(blank: int, count: int) -> Finding | None:
+        pods = [pod(f"p{i}", cpu=0 if i < blank else CORE // 100, usage=(0, (i + 1) * MIB)) for i in range(count)]
+        return findings(snapshot(nodes=[node("n1")], pods=pods)).get("capacity.pods-without-requests")
+
+    most, some = found(6, 10), found(1, 10)
+    assert most is not None
+    assert (most.severity, dict(most.title.values), most.objects[0]) == (Severity.WARNING, {"blank": 6, "all": 10}, "default/p5")
+    assert most.detail.values == {"used": 21 * MIB}
+    assert some is not None
+    assert some.severity is Severity.ADVICE
+    assert found(1, 11) is None
+    unreadable = snapshot(nodes=[node("n1")], pods=[pod("a", cpu=None), pod("b", memory=GIB), pod("c", on="gone")])
+    assert "capacity.pods-without-requests" not in findings(unreadable)

@@ -107,7 +107,9 @@ def test_pods_that_mostly_request_an_accelerator_are_recommended_what_offers_it(
         ProfileSettings(name="many", namespace="default", pods_per_node=5),
         ProfileSettings(name="web", namespace="web", pods_per_node=3),
     )
-    settings = Settings(plan=PlanSettings(profiles=(trainers, many, web), flavor_names=("tpu-host", "plain", "g2-standard-8")))
+    settings = Settings(
+        plan=PlanSettings(profiles=(trainers, many, web), measured_count_min=1, flavor_names=("tpu-host", "plain", "g2-standard-8"))
+    )
     found = {plan.name: plan for plan in assess(snapshot(nodes=nodes, pods=pods), settings).profiles}
     taken = {name: plan.recommended.flavor for name, plan in found.items() if plan.recommended}
     assert (taken["trainers"], taken["web"]) == ("tpu-host", "plain")

@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 
 from batch.findings import Message
+from batch.plan.coverage import lacking
 from batch.plan.model import FORMULA, NODES, Flavor, FlavorFit, Recommendation
 from batch.plan.prices import NO_PRICES, Price, Prices
 from batch.plan.recommend import recommend
 from batch.plan.suits import Accelerator, Suits
 from batch.report.format import render_message
+from batch.settings import PlanSettings
 from tests.builders import CORE, GIB
 
 PRICES = Prices("EUR", {"dear": Price(1.0, date(2026, 1, 1), spot=False), "cheap": Price(0.1, date(2026, 1, 1), spot=True)})
@@ -49,9 +51,9 @@ PLAIN = needs()
 
 
 def chosen(
-    *fits: FlavorFit, measured: int = 10, suits: Suits = PLAIN, prices: Prices = NO_PRICES
+    *fits: FlavorFit, measured: int = 10, pods: int | None = None, suits: Suits = PLAIN, prices: Prices = NO_PRICES
 ) -> tuple[Recommendation | None, Message | None]:
-    return recommend(fits, suits, measured_pod_count=measured, most=0.01, prices=prices)
+    return recommend(fits, suits, lacking=lacking(measured, pods or measured, PlanSettings()), most=0.01, prices=prices)
 
 
 def refusal(*fits: FlavorFit, **given: Any) -> Message:

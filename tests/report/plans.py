@@ -61,7 +61,8 @@ def small_plan() -> CapacityPlan:
 def pool() -> Pool:
     """Give the pool of both nodes, one of them cordoned."""
     cordoned = Unusable("cordoned", 1, None, None, None)
-    return Pool("a", 2, 2, 110, 108, 4 * CORE, 2 * CORE, CORE // 4, -CORE // 4, 16 * GIB, GIB, MIB, 15 * GIB, (cordoned,), "cpu")
+    amounts = 4 * CORE, 2 * CORE, CORE // 4, -CORE // 4, 16 * GIB, GIB, MIB, 15 * GIB
+    return Pool("a", 2, 2, 110, 108, *amounts, (cordoned,), "cpu", 0.5, 1 / 16, 1 / 16, 1 / 16384, 2 / 110)
 
 
 def profile(name: str, pods: Any) -> ProfilePlan:

@@ -9,9 +9,10 @@ import pytest
 from batch.findings import Message
 from batch.plan.model import FORMULA, NODES, Flavor, FlavorFit, ProfilePlan, Recommendation
 from batch.plan.prices import NO_PRICES, Price, Prices
-from batch.report.format import render_message
+from batch.report.format import NO_VALUE, render_message
 from batch.report.model import Row, Table
 from batch.report.sections.flavor_tables import flavors_table, pods_table
+from batch.report.tables import display
 from tests.builders import CORE, GIB
 from tests.report.plans import small_plan
 
@@ -100,3 +101,18 @@ def test_pods_on_a_node_by_everything_that_limits_them() -> None:
 def test_the_chance_of_more_outliers_is_told_where_there_are_any(share: float | None, *, shown: bool) -> None:
     table = pods_table(profile(HERE, share=share), 0.01)
     assert ("Chance of more" in {one.title for one in table.columns}) is shown
+
+
+def test_what_is_known_has_a_word_and_what_is_not_a_dash() -> None:
+    too_small = dataclasses.replace(HERE, outliers_tolerated=None, pods_by_requests=None, daemonset_pod_count=1, pods_by_p95=4)
+    table = pods_table(profile(too_small, UNKNOWN), 0.01)
+    assert plain(column(table, "Withstood", "Outliers")[0]) == "too small"
+    # nothing is requested, so any number fits where the node's size is known; where it is not, how many fit is unknown
+    assert [plain(one) for one in column(table, "Requests", "Pods on a node by")] == ["any", None]
+    assert column(table, "p95 of use", "Pods on a node by") == [4, None]
+    assert [one.text for one in display(table, 20).lines[1].cells][1:3] == [NO_VALUE, NO_VALUE]
+
+
+def test_without_a_limit_no_outliers_are_counted() -> None:
+    unlimited = dataclasses.replace(profile(HERE), outliers=None)
+    assert "Withstood" not in {one.title for one in pods_table(unlimited, 0.01).columns}

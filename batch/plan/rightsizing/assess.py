@@ -40,7 +40,7 @@ def rightsize(
     tonight = nights.tonight(found, snapshot)
     earlier = [nights.earlier(found, night) for night in history.nights]
     use = measures.measured(found, earlier, tonight, nights.microseconds(snapshot.taken_at))
-    cases = _cases(found, use, snapshot, _rooms(nodes, bound), settings)
+    cases = _cases(found, use, snapshot, _rooms(snapshot, nodes, bound), settings)
     own = settings.rightsizing
     policy = advise.Policy(own, snapshot.has("horizontalpodautoscalers"), advise.strategies(own))
     weight = _weight(nodes)
@@ -75,13 +75,15 @@ def _priced(advice: Advice, costs: UnitCosts | None) -> Advice:
 
 @dataclass(frozen=True)
 class _Rooms:
-    """What the largest node leaves to pods beside its DaemonSets; None where no node's size is known."""
+    """What the largest node leaves to pods beside its DaemonSets; None where no node's size is known, or not all DaemonSets were read."""
 
     cpu: int | None
     memory: int | None
 
 
-def _rooms(nodes: pd.DataFrame, bound: pd.DataFrame) -> _Rooms:
+def _rooms(snapshot: Snapshot, nodes: pd.DataFrame, bound: pd.DataFrame) -> _Rooms:
+    if snapshot.namespaces is not None:
+        return _Rooms(None, None)
     physical = nodes.loc[~nodes["virtual"]].set_index("node")
     daemons = bound.loc[bound["workload_kind"] == "DaemonSet"].groupby("node")[["requests_cpu_nanocores", "requests_memory_bytes"]].sum()
     daemons = daemons.reindex(physical.index).fillna(0)

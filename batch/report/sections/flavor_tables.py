@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from urllib.parse import quote
-
 from batch.findings import Message, message
 from batch.plan.model import FORMULA, NODES, FlavorFit, ProfilePlan
 from batch.plan.prices import Prices
+from batch.report.files import profile_file
 from batch.report.format import format_ratio
 from batch.report.model import MOST_ROWS, Column, Row, Table
 from batch.report.sections.material import plural
@@ -28,6 +27,10 @@ _FIRST = {
     "memory_p95": "memory use binds",
     "pod_limit": "the pod limit binds",
 }
+_TOO_SMALL = message("too small")
+"""Stands for outliers withstood where even the typical pods do not fit: that is known."""
+
+_UNLIMITED = message("any")
 _OLD = "\N{DAGGER}"
 
 
@@ -55,7 +58,7 @@ def flavors_table(profile: ProfilePlan, prices: Prices) -> Table:
         ),
         rows=tuple(_flavor_row(profile, fit, prices, priced=priced) for fit in fits[:MOST_ROWS]),
         row_count=len(fits),
-        file=_file(profile),
+        file=flavors_file(profile),
         notes=_notes(fits, prices),
     )
 
@@ -75,12 +78,12 @@ def pods_table(profile: ProfilePlan, accepted: float) -> Table:
             Column("Pod limit", "count", "Pods on a node by"),
             Column("Tightest", "text", "Pods on a node by"),
             Column(f"Safe at {format_ratio(accepted)}", "count"),
-            Column("Withstood", "count", "Outliers"),
+            *((Column("Withstood", "count", "Outliers"),) if profile.outliers else ()),
             *((Column("Chance of more", "probability", "Outliers"),) if tells else ()),
         ),
         rows=tuple(_pods_row(profile, fit, tells=tells) for fit in fits[:MOST_ROWS]),
         row_count=len(fits),
-        file=_file(profile),
+        file=flavors_file(profile),
     )
 
 
@@ -97,8 +100,9 @@ def _in_order(profile: ProfilePlan) -> list[FlavorFit]:
     )
 
 
-def _file(profile: ProfilePlan) -> str:
-    return f"tables/profile-{quote(profile.name, safe='')}-flavors.csv"
+def flavors_file(profile: ProfilePlan) -> str:
+    """Name the file that has everything about flavors."""
+    return profile_file(profile.name, "flavors")
 
 
 def _flavor_row(profile: ProfilePlan, fit: FlavorFit, prices: Prices, *, priced: bool) -> Row:
@@ -141,15 +145,21 @@ def _notes(fits: list[FlavorFit], prices: Prices) -> tuple[Message, ...]:
 def _pods_row(profile: ProfilePlan, fit: FlavorFit, *, tells: bool) -> Row:
     cells = (
         fit.flavor.name,
-        fit.pods_by_requests,
-        fit.pods_by_p95,
+        _bound(fit, fit.pods_by_requests),
+        _bound(fit, fit.pods_by_p95),
         fit.pods_by_limit,
         _BINDINGS.get(fit.binding or ""),
         fit.safe_pods_per_node,
-        fit.outliers_tolerated,
-        *((fit.outlier_overflow_probability,) if tells else ()),
+        *((_TOO_SMALL if fit.outliers_tolerated is None else fit.outliers_tolerated,) if profile.outliers else ()),
+        *(("" if fit.outliers_tolerated is None else fit.outlier_overflow_probability,) if tells else ()),
     )
     return Row(cells, strong=frozenset({5}), chosen=is_recommended(profile, fit))
+
+
+def _bound(fit: FlavorFit, count: int | None) -> object:
+    """Give how many pods fit; a word where the node's size is known and nothing that they ask for, or use, limits them."""
+    is_sized = fit.allocatable_source is not None and fit.daemonset_pod_count is not None
+    return _UNLIMITED if count is None and is_sized else count
 
 
 def _pods_title(profile: ProfilePlan) -> Message:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from batch.plan.model import CapacityPlan
 from batch.plan.model_packing import Fleet, Fleets
-from batch.report.sections.material import ratio
 
 _NEARLY = 0.01
 """Share of the pods by which a fleet may leave more over than the best and still count as one that holds nearly all."""
@@ -63,8 +62,8 @@ def today(plan: CapacityPlan) -> Today | None:
         totals.node_count,
         totals.capacity_cpu_nanocores,
         totals.capacity_memory_bytes,
-        ratio(totals.requests_cpu_nanocores, totals.allocatable_cpu_nanocores),
-        ratio(totals.requests_memory_bytes, totals.allocatable_memory_bytes),
+        totals.requests_cpu_ratio,
+        totals.requests_memory_ratio,
     )
 
 

@@ -10,6 +10,7 @@ from batch.plan.model_packing import Fleet
 from batch.report.model import MOST_ROWS, Chart, Column, Fill, Fills, Row, Table
 from batch.report.sections.fleet_facts import Today, right_sized, shown, today
 from batch.report.sections.headroom_tables import WORDS
+from batch.report.sections.material import plural
 
 _DRAWN = 12
 """Flavors in the chart: as many as can be compared at a glance."""
@@ -113,7 +114,7 @@ def chart(plan: CapacityPlan, fleets: Sequence[Fleet]) -> Chart:
             "Share of what pods may use that is requested, DaemonSets included, when pods are packed onto one flavor; at the right the nodes that takes. The further both marks are to the right, the less is bought in vain. Flavors with equal nodes are drawn once."
         ),
         alt=message(
-            "For each flavor two marks between 0 and 100 %: the share of CPU and of memory that is requested. {flavor:text}: {cpu:ratio} and {memory:ratio} on {nodes:count} nodes.",
+            f"For each flavor two marks between 0 and 100 %: the share of CPU and of memory that is requested. {{flavor:text}}: {{cpu:ratio}} and {{memory:ratio}} on {{nodes:count}} {plural(best.node_count, 'node')}.",
             flavor=best.flavor,
             cpu=best.requests_ratio.get("cpu"),
             memory=best.requests_ratio.get("memory"),

@@ -29,12 +29,12 @@ def build(material: Material) -> tuple[Section, ...]:
             slug=SLUG,
             template=SLUG,
             name="Fleets",
-            title=_title(plan, fleets),
+            title=_title(material, fleets),
             lede=tuple(_lede(plan, fleets[0])) if fleets else (),
             how_to_read=tuple(_how_to_read(plan)) if fleets else (),
             findings=material.findings_of(SLUG),
             tables={"fleets": table(plan, fleets)} if fleets else {},
-            charts={"fills": chart(plan, fleets)} if fleets else {},
+            charts={"fills": chart(plan, fleets)} if fleets and _asks_for_something(fleets[0]) else {},
             sentences={
                 "left": tuple(_left(fleets[0])) if fleets else (),
                 "skipped": tuple(_skipped(plan)) if plan.fleets.pod_count else (),
@@ -43,7 +43,10 @@ def build(material: Material) -> tuple[Section, ...]:
     )
 
 
-def _title(plan: CapacityPlan, fleets: list[Fleet]) -> Message:
+def _title(material: Material, fleets: list[Fleet]) -> Message:
+    plan = material.plan
+    if material.snapshot.namespaces is not None:
+        return message("How many nodes would do is unknown, because only some namespaces were read")
     if not plan.fleets.pod_count:
         return message("There are no pods that nodes would have to hold")
     if not fleets:
@@ -63,18 +66,24 @@ def _lede(plan: CapacityPlan, best: Fleet) -> Iterator[Message]:
     now = today(plan)
     if now and now.cpu_nanocores is not None and now.memory_bytes is not None:
         yield message(
-            f"Together they have {{cpu:nanocores}} and {{memory:bytes}}; today's {{nodes:count}} {plural(now.node_count, 'node')} have {{cpu_now:nanocores}} and {{memory_now:bytes}}.",
+            f"Together they have {{cpu:nanocores}} and {{memory:bytes}}; today's {{nodes:count}} {plural(now.node_count, 'node')} {'has' if now.node_count == 1 else 'have'} {{cpu_now:nanocores}} and {{memory_now:bytes}}.",
             cpu=best.cpu_nanocores * best.node_count,
             memory=best.memory_bytes * best.node_count,
             nodes=now.node_count,
             cpu_now=now.cpu_nanocores,
             memory_now=now.memory_bytes,
         )
-    yield message("No packing of these pods needs fewer than {bound:count}.", bound=best.lower_bound_node_count)
+    if not _asks_for_something(best):
+        yield message("The pods request neither CPU nor memory: only how many of them a node takes counts here, not what they use.")
+    yield message("No packing can do with fewer than {bound:count}.", bound=best.lower_bound_node_count)
     sized = right_sized(plan, best)
     if sized and sized.node_count != best.node_count:
         yield message("With the requests that are recommended it would be {nodes:count}.", nodes=sized.node_count)
     yield message("Packed that tightly, nothing is left for growth, for updates or for the loss of a node.")
+
+
+def _asks_for_something(fleet: Fleet) -> bool:
+    return any(fleet.requests_ratio.get(resource) for resource in ("cpu", "memory"))
 
 
 def _left(best: Fleet) -> Iterator[Message]:

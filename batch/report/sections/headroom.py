@@ -41,7 +41,7 @@ _HOW_TO_READ = (
         "A loss is played through: every ordinary pod of the lost nodes is placed on the nodes that remain, large ones first, each where the free room has its proportions. Pods of negative priority make way and need no new place; DaemonSets and static pods go with their node."
     ),
     message(
-        "Nodes are emptied one after the other, from the least filled on, each only if all its ordinary pods fit on nodes that stay. The list is therefore what could go together. Nodes of the control plane stay."
+        "Nodes are emptied one after the other, from the least filled on, each only if all its ordinary pods fit on nodes that stay. The list is therefore what could go together. Nodes of the control plane stay, and so do those that a waiting pod could use if they were empty."
     ),
     message(
         "Requests, pod slots, GPUs and other resources, node selectors, required node affinity, taints and CPU architecture are respected. Not looked at: topology spread and affinity between pods, volumes that are tied to a node or zone, host ports, disruption budgets."
@@ -52,13 +52,10 @@ _HOW_TO_READ = (
 def _title(material: Material) -> Message:
     found = material.plan.headroom
     if not found.pools:
-        if material.snapshot.namespaces is not None:
-            return message("What still fits is unknown, because only some namespaces were read")
-        known = material.plan.totals.node_count is not None
-        return message(
-            "There are no nodes that pods could fit on" if known else "What still fits is unknown, because nodes could not be read"
-        )
+        return _unknown_title(material)
     nodes, zones = _leaving_some(found.losses, "node"), _leaving_some(found.losses, "zone")
+    if nodes and not nodes[0].remaining_node_count:
+        return message("There is no other node that could take the pods of {node:text}", node=nodes[0].name)
     if nodes:
         worst = nodes[0]
         which = "" if worst.unplaced_pod_count == worst.pod_count else "{left:count} of "
@@ -79,6 +76,13 @@ def _title(material: Material) -> Message:
     return message("The pods of each pool's largest node would fit on the other nodes")
 
 
+def _unknown_title(material: Material) -> Message:
+    if material.snapshot.namespaces is not None:
+        return message("What still fits is unknown, because only some namespaces were read")
+    known = material.plan.totals.node_count is not None
+    return message("There are no nodes that pods could fit on" if known else "What still fits is unknown, because nodes could not be read")
+
+
 def _leaving_some(losses: Sequence[Loss], what: str) -> list[Loss]:
     return sorted(
         (loss for loss in losses if loss.what == what and loss.unplaced_pod_count), key=lambda loss: (-loss.unplaced_pod_count, loss.name)
@@ -96,6 +100,9 @@ def _lede(found: Headroom) -> Iterator[Message]:
         yield message("Into {full:count} of {all:count} node pools not one more typical pod fits.", full=len(full), all=len(room))
     elif room:
         yield message("Every node pool takes more of its typical pods; the fewest, {fewest:count}, fit into {pool:text}.", **_fewest(found))
+    if not found.emptyable:
+        yield message("No node could be emptied." if found.considered_node_count else "No node is one that could be emptied.")
+        return
     empty = sum(not one.moved_pod_count for one in found.emptyable)
     yield message(
         f"{{some:count}} of {{all:count}} {plural(found.considered_node_count, 'node')} could be emptied together{', {empty:count} of them hold no ordinary pod now' if empty else ''}.",

@@ -72,7 +72,7 @@ def _room_row(room: PoolRoom, *, has_further: bool) -> Row:
 def _typical(typical: TypicalPod | None, *, has_further: bool) -> tuple[object, ...]:
     if typical is None:
         return ("", "", "") if has_further else ("", "")
-    further = ", ".join(f"{count} {resource}" for resource, count in typical.resources.items())
+    further = ", ".join(f"{count:,} {resource}" for resource, count in typical.resources.items())
     return (typical.cpu_nanocores, typical.memory_bytes, *((further,) if has_further else ()))
 
 
@@ -94,9 +94,7 @@ def _losses(losses: Sequence[Loss]) -> Table:
             Column("Lost"),
             Column("Pool", "name"),
             Column("Nodes", "count"),
-            Column("Pods", "count", "Have to move"),
-            Column("CPU", "nanocores", "Have to move"),
-            Column("Memory", "bytes", "Have to move"),
+            Column("Pods to move", "count"),
             Column("Pods", "count", "Find no place"),
             Column("CPU", "nanocores", "Find no place"),
             Column("Memory", "bytes", "Find no place"),
@@ -115,14 +113,12 @@ def _loss_row(loss: Loss) -> Row:
         loss.pool or "",
         loss.node_count,
         loss.pod_count,
-        loss.requests_cpu_nanocores,
-        loss.requests_memory_bytes,
         left,
         loss.unplaced_requests_cpu_nanocores if left else "",
         loss.unplaced_requests_memory_bytes if left else "",
         _which(loss),
     )
-    return Row(cells, strained=frozenset({6} if left else ()))
+    return Row(cells, strained=frozenset({4} if left else ()))
 
 
 def _which(loss: Loss) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from batch.findings import Finding
 from batch.gpu.model import GpuAssessment
-from batch.plan.model import CapacityPlan
+from batch.plan.model import CapacityPlan, Totals
 from batch.report.model import Run
 from batch.scale.model import ScaleAssessment
 from batch.settings import Settings
@@ -43,3 +43,8 @@ def ratio(part: float | None, whole: float | None) -> float | None:
 def plural(count: float | None, word: str) -> str:
     """Give a word for that many things: "pod" for 1, else "pods"."""
     return word if count == 1 else f"{word}s"
+
+
+def is_partly_measured(totals: Totals) -> bool:
+    """Whether some bound pods were measured and others not: what is used is then more than the figures say."""
+    return totals.bound_pod_count is not None and 0 < totals.measured_pod_count < totals.bound_pod_count

@@ -6,8 +6,9 @@ from batch.findings import Message, message
 from batch.plan.model import Distribution, FlavorFit, Outliers, ProfilePlan
 from batch.report.histogram import histogram
 from batch.report.model import Chart, Level, Needs
+from batch.report.sections.material import plural
 from batch.report.sections.odds_chart import odds_chart
-from batch.report.sections.profile_facts import FEW, is_recommended, recommended_fit
+from batch.report.sections.profile_facts import FEW, is_few, is_recommended, recommended_fit
 
 _MOST_LEVELS = 7
 """Amounts of memory that fit beside the chart of needs without crowding."""
@@ -21,6 +22,8 @@ def charts(profile: ProfilePlan, accepted: float) -> dict[str, Chart]:
     for name, distribution, kind in (("memory", profile.memory, "bytes"), ("cpu", profile.cpu, "nanocores")):
         if len(distribution.values) >= FEW and distribution.values[-1]:
             found[name] = _usage_chart(distribution, kind)
+    if is_few(profile):
+        return found
     if odds := odds_chart(profile, accepted):
         found["odds"] = odds
     if profile.outliers and profile.outliers.level_bytes > profile.outliers.typical_memory_bytes:
@@ -66,7 +69,7 @@ def _needs_chart(profile: ProfilePlan, outliers: Outliers) -> Chart:
     return Chart(
         title=_needs_title(profile, outliers),
         subtitle=message(
-            "Memory that {pods:count} pods need when some of them are outliers, at {limit:bytes} ({source:text}), and the rest use {typical:quantile}, {size:bytes}.",
+            f"Memory that {{pods:count}} {plural(profile.pods_per_node, 'pod')} together need when some of them are outliers, at {{limit:bytes}} ({{source:text}}), and the rest use {{typical:quantile}}, {{size:bytes}}.",
             pods=profile.pods_per_node,
             limit=outliers.level_bytes,
             typical=outliers.typical_quantile,
@@ -74,7 +77,7 @@ def _needs_chart(profile: ProfilePlan, outliers: Outliers) -> Chart:
             source=outliers.level_source,
         ),
         alt=message(
-            "Memory needed by {pods:count} pods rises from {first:bytes} without outliers to {top:bytes} with {last:count}.",
+            f"Memory needed by {{pods:count}} {plural(profile.pods_per_node, 'pod')} rises from {{first:bytes}} without outliers to {{top:bytes}} with {{last:count}}.",
             pods=profile.pods_per_node,
             first=outliers.memory_needed_bytes[0],
             top=outliers.memory_needed_bytes[-1],
@@ -88,10 +91,11 @@ def _needs_title(profile: ProfilePlan, outliers: Outliers) -> Message:
     fit = recommended_fit(profile)
     if fit and fit.outliers_tolerated is not None:
         return message(
-            "{flavor:text} holds {pods:count} pods with up to {tolerated:count} outliers among them",
-            flavor=fit.flavor.name,
+            f"{{pods:count}} {plural(profile.pods_per_node, 'pod')} with up to {{tolerated:count}} {plural(fit.outliers_tolerated, 'outlier')} among them fit into the nominal {{memory:bytes}} of {{flavor:text}}",
             pods=profile.pods_per_node,
             tolerated=fit.outliers_tolerated,
+            memory=fit.flavor.memory_bytes,
+            flavor=fit.flavor.name,
         )
     each = outliers.level_bytes - outliers.typical_memory_bytes
     return message("Every outlier adds {each:bytes} to what a node needs", each=each)
@@ -110,7 +114,8 @@ def _levels(profile: ProfilePlan, outliers: Outliers) -> tuple[Level, ...]:
         here = any(fit.in_cluster_node_count for fit in fits)
         return not any(is_recommended(profile, fit) for fit in fits), not within, not here, abs(size - (top + bottom) / 2)
 
-    reachable = [size for size in by_size if size <= 1.2 * top]
+    chosen = recommended_fit(profile)
+    reachable = [size for size in by_size if size <= 1.2 * top or (chosen and size == chosen.flavor.memory_bytes)]
     sizes = sorted(sorted(reachable, key=rank)[:_MOST_LEVELS])
     return tuple(
         Level(

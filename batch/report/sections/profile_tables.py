@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from urllib.parse import quote
-
 from batch.findings import Message, message
 from batch.plan.model import PROFILE_PODS, NodePlan, ProfilePlan
 from batch.plan.prices import Prices
+from batch.report.files import profile_file
 from batch.report.model import MOST_ROWS, Bar, Column, Row, Table
 from batch.report.sections.flavor_tables import flavors_table, pods_table
 from batch.report.sections.material import plural, ratio
-from batch.report.sections.profile_facts import FEW
+from batch.report.sections.profile_facts import FEW, is_few
 
 _TOLD = 0.9
 """The quantile that a title tells of, and with it the share of pods that are many."""
@@ -19,13 +18,18 @@ _TOLD = 0.9
 def tables(profile: ProfilePlan, prices: Prices, accepted: float) -> dict[str, Table]:
     """Give the tables by name; of few pods no distribution. `accepted` is the chance of an overrun."""
     distributions = {"quantiles": _quantiles_table(profile), "thresholds": _thresholds_table(profile)}
+    flavors = {"flavors": flavors_table(profile, prices), "taken": pods_table(profile, accepted)}
     return {
         **(distributions if len(profile.memory.values) >= FEW else {}),
         "plans": _plans_table(profile),
-        "flavors": flavors_table(profile, prices),
-        "taken": pods_table(profile, accepted),
+        **({} if is_few(profile) else {name: table for name, table in flavors.items() if name == "flavors" or _tells(profile)}),
         "pods": _pods_table(profile),
     }
+
+
+def _tells(profile: ProfilePlan) -> bool:
+    """Whether it is known for some flavor how many pods a node of it takes."""
+    return any(fit.binding or fit.safe_pods_per_node is not None for fit in profile.flavors)
 
 
 def _quantiles_table(profile: ProfilePlan) -> Table:
@@ -80,6 +84,7 @@ def _thresholds_table(profile: ProfilePlan) -> Table:
                 over,
                 ratio(over, len(distribution.values)),
                 Bar(ratio(over, len(distribution.values))),
+                len(distribution.values) - over,
             )
         )
         for distribution, kind, word in ((profile.memory, "bytes", "memory"), (profile.cpu, "nanocores", "CPU"))
@@ -88,7 +93,13 @@ def _thresholds_table(profile: ProfilePlan) -> Table:
     return Table(
         what="thresholds",
         title=_limit_title(profile),
-        columns=(Column("Pods that use more than", "message"), Column("Pods", "count"), Column("Share", "ratio"), Column("", "bar")),
+        columns=(
+            Column("Limit", "message"),
+            Column("Pods", "count", "Use more"),
+            Column("Share", "ratio", "Use more"),
+            Column("", "bar", "Use more"),
+            Column("At most", "count"),
+        ),
         rows=rows,
         row_count=len(rows),
     )
@@ -162,7 +173,7 @@ def _pods_table(profile: ProfilePlan) -> Table:
         ),
         rows=tuple(_pod_row(row, most, several=several) for row in rows),
         row_count=len(frame),
-        file=f"tables/profile-{quote(profile.name, safe='')}-pods.csv",
+        file=profile_file(profile.name, "pods"),
     )
 
 
@@ -176,8 +187,8 @@ def _pod_row(pod: dict[str, object], most: int | None, *, several: bool) -> Row:
         pod["workload"],
         used,
         Bar(ratio(used, most), strained=near),  # type: ignore[arg-type]  # as above
-        limit,
-        share,
+        message("none") if limit is None else limit,
+        "" if limit is None else share,
         pod["usage_cpu_nanocores"],
     )
     return Row(cells, strained=frozenset({len(cells) - 2} if near else ()))

@@ -9,9 +9,10 @@ from batch.plan.demand import DAEMONSET
 from batch.plan.model import ProfilePlan
 from batch.plan.prices import Prices
 from batch.report.model import Section
+from batch.report.sections.flavor_tables import flavors_file
 from batch.report.sections.material import Material, plural
 from batch.report.sections.profile_charts import charts
-from batch.report.sections.profile_facts import FEW, recommended_fit
+from batch.report.sections.profile_facts import FEW, is_few, recommended_fit
 from batch.report.sections.profile_tables import tables
 
 TEMPLATE = "profile"
@@ -19,7 +20,41 @@ TEMPLATE = "profile"
 
 def build(material: Material) -> tuple[Section, ...]:
     """Give one section a profile."""
-    return tuple(_section(profile, material) for profile in material.plan.profiles)
+    plans = material.plan.profiles
+    twins = [next((other for other in plans[place + 1 :] if _are_same(profile, other)), None) for place, profile in enumerate(plans)]
+    return tuple(_twin_section(one, twin, material) if twin else _section(one, material) for one, twin in zip(plans, twins, strict=True))
+
+
+def _are_same(one: ProfilePlan, other: ProfilePlan) -> bool:
+    """Whether two profiles are about the same pods, so that one of them tells everything about both."""
+    names = ["namespace", "pod"]
+    return one.pod_count == other.pod_count > 0 and one.pods[names].equals(other.pods[names])
+
+
+def _twin_section(profile: ProfilePlan, twin: ProfilePlan, material: Material) -> Section:
+    """Say of a profile whose pods a later one has too only what differs: the number of pods on a node, and what follows from it."""
+    slug = f"profile-{profile.name}"
+    return Section(
+        slug=slug,
+        template=TEMPLATE,
+        name=profile.title,
+        title=message(
+            f"{'This is' if profile.pod_count == 1 else 'These are'} the same {{pods:count}} {plural(profile.pod_count, 'pod')} as those of {{twin:text}}",
+            pods=profile.pod_count,
+            twin=twin.title,
+        ),
+        lede=(
+            message("What they use stands there, with a plan for {pods:count} on a node.", pods=twin.pods_per_node),
+            *_planned_for(profile),
+        ),
+        findings=material.findings_of(slug),
+        sentences={"choice": (_choice(profile, material.plan.prices),), "reasons": _reasons(profile)},
+    )
+
+
+def _planned_for(profile: ProfilePlan) -> Iterator[Message]:
+    if profile.measured_pod_count:
+        yield message("The plan here is for {pods:count} ({reason:text}).", pods=profile.pods_per_node, reason=profile.pods_per_node_reason)
 
 
 def _section(profile: ProfilePlan, material: Material) -> Section:
@@ -40,21 +75,27 @@ def _section(profile: ProfilePlan, material: Material) -> Section:
 
 
 def _how_to_read(profile: ProfilePlan, material: Material) -> tuple[Message, ...]:
+    quantiles = message(
+        "Quantiles are over measured pods: p90 is what nine in ten of them do not exceed. Each pod counts with one measurement, the newest of the snapshot."
+    )
+    if is_few(profile):
+        return (
+            quantiles,
+            message("How the pods fit each flavor is in {file:text}; it tells little about more pods.", file=flavors_file(profile)),
+        )
     return (
-        message(
-            "Quantiles are over measured pods: p90 is what nine in ten of them do not exceed. Each pod counts with one measurement, the newest of the snapshot."
-        ),
+        quantiles,
         message(
             "Allocatable is what the smallest of the cluster's nodes of that flavor reports; by formula, where it has none: the provider's published reservation, off an estimate of the memory that the kubelet sees. Pods that fit is the share of pods which use at most the nominal size divided by {pods:count}.",
             pods=profile.pods_per_node,
         ),
         message(
-            f"Overrun is the chance that {{pods:count}} pods drawn from the measured ones need more than a node leaves them: allocatable less what {_daemonsets(profile)} use. Up to {{most:probability}} is accepted.",
+            f"Overrun is the chance that {{pods:count}} {plural(profile.pods_per_node, 'pod')} drawn from the measured ones {'needs' if profile.pods_per_node == 1 else 'need'} more than a node leaves them: allocatable less what {_daemonsets(profile)} use. Up to {{most:probability}} is accepted.",
             pods=profile.pods_per_node,
             most=material.settings.plan.overrun_probability_max,
         ),
         message(
-            "Pods on a node: by requests, as many of the mean request as fit beside DaemonSets; by p95, as many that all use their 95th percentile. Tightest is the least of the three."
+            "Pods on a node: by requests, as many of the mean request as fit beside DaemonSets; by p95, as many that all use their 95th percentile; any, where they ask for nothing. Tightest is the least of the three."
         ),
         *_on_outliers(profile),
         message(
@@ -80,13 +121,13 @@ def _on_outliers(profile: ProfilePlan) -> Iterator[Message]:
     if found is None:
         return
     yield message(
-        "Withstood is how many of {pods:count} pods may reach {level:bytes} ({source:text}) while the others use {typical:quantile}.",
+        "Withstood is how many of {pods:count} pods may reach {level:bytes} ({source:text}) while the others use {typical:quantile}, all within the flavor's nominal memory; too small: not even without any.",
         pods=profile.pods_per_node,
         level=found.level_bytes,
         source=found.level_source,
         typical=found.typical_quantile,
     )
-    if found.share is not None:
+    if found.share:
         yield message(
             "Chance of more: when each pod reaches it with chance {share:ratio} ({source:text}).",
             share=found.share,
@@ -113,7 +154,7 @@ def _lede(profile: ProfilePlan, *, asked: bool) -> Iterator[Message]:
     values = {"where": ", ".join(where)} if where else {}
     yield message(running, pods=profile.pod_count, measured=profile.measured_pod_count, **values)
     if 0 < len(profile.memory.values) < FEW:
-        yield message("They are too few for a distribution.")
+        yield message("They are too few for a distribution, and to tell how likely it is that a node of them overruns.")
     if profile.measured_pod_count:
         yield message(
             "The plan is for {pods:count} on a node ({reason:text}).", pods=profile.pods_per_node, reason=profile.pods_per_node_reason

@@ -45,7 +45,7 @@ _HOW_TO_READ = (
 
 def _title(totals: Totals) -> Message:
     if not totals.bound_pod_count:
-        return message("There was no pod to measure")
+        return message("Pods run on virtual nodes only" if totals.virtual_pod_count else "There was no pod to measure")
     if totals.measured_pod_count >= totals.bound_pod_count:
         return message("Every one of {pods:count} pods was measured", pods=totals.bound_pod_count)
     return message("{measured:count} of {pods:count} pods were measured", measured=totals.measured_pod_count, pods=totals.bound_pod_count)
@@ -53,7 +53,7 @@ def _title(totals: Totals) -> Message:
 
 def _lede(material: Material) -> Iterator[Message]:
     yield message(
-        "One snapshot of {source:text}, taken on {moment:instant}. Kubernetes {version:text}.",
+        "One snapshot of {source:text}, taken on {moment:instant}. Version of Kubernetes: {version:text}.",
         source=material.snapshot.source,
         moment=material.snapshot.taken_at,
         version=material.snapshot.kubernetes_version,
@@ -78,7 +78,7 @@ def _coverage_table(totals: Totals) -> Table:
         ("Nodes whose use as a machine was measured", totals.measured_node_count, totals.node_count),
         ("Nodes that are ready", totals.ready_node_count, totals.node_count),
     )
-    rows = tuple(Row((name, part, whole, ratio(part, whole), Bar(ratio(part, whole)))) for name, part, whole in pairs)
+    rows = tuple(Row((name, part, whole, "" if whole == 0 else ratio(part, whole), Bar(ratio(part, whole)))) for name, part, whole in pairs)
     return Table(
         what="sources",
         title=message("How far the measurements reach"),

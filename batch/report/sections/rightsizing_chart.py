@@ -5,6 +5,7 @@ from __future__ import annotations
 from batch.findings import Message, message
 from batch.plan.rightsizing.model import Advice, Rightsizing, Sizing
 from batch.report.model import Chart, Span, Spans
+from batch.report.sections.material import plural
 from batch.report.sections.rightsizing_tables import container_name, is_shown
 
 _MOST = 12
@@ -27,7 +28,7 @@ def chart(sized: Rightsizing) -> dict[str, Chart]:
             title=_title(drawable),
             subtitle=message(text),
             alt=message(
-                "For {count:count} containers, requests and the highest use that was seen; the tables below have the numbers.",
+                f"For {{count:count}} {plural(len(drawable), 'container')}, requests and the highest use that was seen; the tables below have the numbers.",
                 count=len(drawable),
             ),
             drawing=Spans(tuple(_span(advice) for advice in drawable)),

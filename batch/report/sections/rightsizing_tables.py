@@ -75,9 +75,9 @@ def _change_row(advice: Advice, *, priced: bool, sized: Rightsizing) -> Row:
     cells = (
         *_who(advice),
         advice.pod_count,
-        advice.cpu.requests,
+        _asked(advice.cpu),
         _advised(advice.cpu),
-        advice.memory.requests,
+        _asked(advice.memory),
         _advised(advice.memory),
         "" if advice.cpu.target is None else advice.cpu_change,
         "" if advice.memory.target is None else advice.memory_change,
@@ -86,6 +86,11 @@ def _change_row(advice: Advice, *, priced: bool, sized: Rightsizing) -> Row:
         advice.evidence.night_count,
     )
     return Row(cells, strong=frozenset({4, 6}))
+
+
+def _asked(sizing: Sizing) -> object:
+    """Give the request that there is; a word where there is none, which is another thing than not knowing."""
+    return message("none") if sizing.requests is None else sizing.requests
 
 
 def _advised(sizing: Sizing) -> object:
@@ -230,13 +235,13 @@ def _asks_row(advice: Advice) -> Row:
     cells = (
         *_who(advice),
         advice.pod_count,
-        advice.cpu.requests,
+        _asked(advice.cpu),
         advice.cpu.usage,
-        shares[0],
+        "" if advice.cpu.requests is None else shares[0],
         _bar(shares[0]),
-        advice.memory.requests,
+        _asked(advice.memory),
         advice.memory.usage,
-        shares[1],
+        "" if advice.memory.requests is None else shares[1],
         _bar(shares[1]),
         advice.evidence.sample_count,
     )
