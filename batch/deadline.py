@@ -11,7 +11,8 @@ class Deadline:
     """The run's time budget.
 
     `total_seconds` None means no limit. `reserve_seconds` is kept for rendering and delivery: collection of
-    optional sources stops when only that much is left, so that a slow source costs a gap and not the report.
+    optional sources stops when only that much is left, so that a slow source costs a gap and not the report; a list without which there is
+    no report may use it.
     `monotonic` is a clock in seconds; `started` its reading at the start of the run.
     """
 

@@ -254,7 +254,7 @@ def _opened(settings: Settings, world: World, deadline: Deadline) -> Iterator[_O
     """Open the source; give it with its identity, its moment (None: the newest measurement), the moment to fall back on, and the sampling."""
     name, _, where = settings.source.partition(":")
     if settings.source == "cluster":
-        with closing(Cluster.connect(settings, deadline, __version__)) as cluster:
+        with closing(Cluster.connect(settings, deadline, __version__, sleep=world.sleep)) as cluster:
             taken_at = world.now()
             asked = Sampling(settings.sampling.samples, settings.sampling.interval_seconds, world.sleep)
             yield cluster, _live_identity(settings, cluster), taken_at, lambda: taken_at, asked

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
 from typing import Literal
@@ -36,6 +36,8 @@ _SMALL_PAGE = "<html lang=en><title>Preflight</title><p>Aa"
 
 _STRONGEST_FIRST = (SettingsError.exit_code, CollectError.exit_code, DeliverError.exit_code, RenderError.exit_code)
 """In the order in which a run meets them; a PDF that cannot be made comes last, for the other files are delivered first."""
+
+_LEFT_OUT = " The namespace is left out."
 
 State = Literal["ok", "missing", "not configured"]
 
@@ -164,10 +166,7 @@ def _cluster(settings: Settings, world: World, cluster: Cluster) -> Iterator[Lin
     yield from _flavors(settings, partial(check_names, settings.plan, cluster.has_nodes_of))
     kinds = _asked(settings)
     for kind in kinds:
-        for namespace in (settings.cluster.namespaces if kind.namespaced and not kind.only else ()) or (None,):
-            required = kind is PODS or (kind is NODES and not settings.cluster.namespaces)
-            effect = "" if required else EFFECTS[kind]
-            yield _right(cluster, "list", kind, namespace, effect, CollectError.exit_code if required else 0)
+        yield from _rights(cluster, kind, () if kind.only else settings.cluster.namespaces)
     if settings.run.job_name and settings.run.namespace:
         effect = "The report of a second try after midnight is filed under the new day."
         yield _right(cluster, "get", JOBS, settings.run.namespace, effect, 0)
@@ -183,6 +182,17 @@ def _asked(settings: Settings) -> list[Kind]:
     """Give every kind that a run with these settings lists."""
     left_out = [kind for name, kind in OF_AUTOSCALERS.items() if name not in settings.scale.autoscalers]
     return [kind for kind in FILE_NAMES if kind not in left_out]
+
+
+def _rights(cluster: Cluster, kind: Kind, namespaces: Sequence[str]) -> Iterator[Line]:
+    """Ask for the right to list a kind, in each namespace where some are named; of a required kind one of them will do."""
+    required = kind is PODS or (kind is NODES and not namespaces)
+    effect = "" if required else EFFECTS[kind]
+    code = CollectError.exit_code if required else 0
+    lines = [_right(cluster, "list", kind, namespace, effect, code) for namespace in (namespaces if kind.namespaced else ()) or (None,)]
+    one_will_do = any(line.state == "ok" for line in lines)
+    for line in lines:
+        yield replace(line, exit_code=0, why=f"{line.why}{_LEFT_OUT}") if line.state != "ok" and one_will_do else line
 
 
 def _clock(settings: Settings, world: World, cluster: Cluster) -> Iterator[Line]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import logging
 import os
 import signal
 import socket
@@ -20,6 +19,7 @@ import pytest
 from batch.cli import main
 from tests.collect.objects_json import container, node, page, pod
 from tests.kube.fake import FakeKube, rules_from_manifests, write_kubeconfig
+from tests.worlds import in_an_empty_place
 
 ROOT = Path(__file__).parent.parent
 SCHEMA = json.loads((ROOT / "reports/schema/report-v1.schema.json").read_text())
@@ -29,15 +29,8 @@ JSON_ONLY = {"NIGHTCAP_REPORT__FORMATS": "json"}
 
 @pytest.fixture(autouse=True)
 def quiet_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Run in an empty folder, with no settings and no cluster around, and leave logging as it was."""
-    for name in list(os.environ):
-        if name.startswith(("NIGHTCAP_", "KUBE", "AWS_")) or name.lower().endswith("_proxy"):
-            monkeypatch.delenv(name)
-    monkeypatch.chdir(tmp_path)
-    root = logging.getLogger()
-    before = root.handlers[:]
-    yield
-    root.handlers[:] = before
+    with in_an_empty_place(tmp_path, monkeypatch):
+        yield
 
 
 def run(*arguments: str) -> int:
@@ -163,6 +156,53 @@ def test_odd_objects_are_reported_right(tmp_path: Path) -> None:
     text = html.read_text()
     assert "<script>alert" not in text
     assert name in text
+
+
+def test_legal_objects_that_no_machine_could_hold_cost_themselves_and_never_the_night(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NIGHTCAP_REPORT__FORMATS", "html")
+    ready = {"capacity": {"cpu": "8", "memory": "32Gi", "pods": "110"}, "conditions": [{"type": "Ready", "status": "True"}]}
+    nameless = [{"names": None, "sizeBytes": 2**63 - 1}] * 2
+    asked = {"cpu": "1", "memory": "1Gi"}
+    pods = [
+        pod("fine", spec={"nodeName": "n2", "containers": [container(requests=asked)]}),
+        *(pod(f"limits-{i}", spec={"containers": [container(requests={"memory": "4Ei"}, limits={"memory": "4Ei"})]}) for i in range(3)),
+        pod("cores", spec={"containers": [container(name, requests={"cpu": "5G", "nvidia.com/gpu": "4E"}) for name in "ab"]}),
+        pod(
+            "waits",
+            spec={"nodeName": None, "containers": [container(requests={"cpu": "9G", "memory": "7Ei"})]},
+            status={"phase": "Pending"},
+        ),
+        pod("restarts", status={"containerStatuses": [{"name": "app", "restartCount": 2**70}]}),
+        pod("priority", spec={"priority": 10**30}),
+        pod("dates", creationTimestamp="9999-12-31T23:59:59-14:00", deletionTimestamp="0001-01-01T00:00:00+14:00"),
+    ]
+    template = {"spec": {"containers": [container(requests={"cpu": "8k", "memory": "1Ti", "nvidia.com/gpu": "8"})]}}
+    job = {
+        "metadata": {"name": "j", "namespace": "d", "uid": "u"},
+        "spec": {"suspend": True, "parallelism": 2147483647, "template": template},
+    }
+    time = {"timestamp": NOW, "window": "9" * 300 + "h"}
+    usage = {"fine": {"cpu": "500m", "memory": "1Gi"}, "limits-0": {"cpu": "5G", "memory": "7Ei"}}
+    metrics = [
+        {"metadata": {"name": name, "namespace": "default"}, **time, "containers": [{"name": "app", "usage": one}]}
+        for name, one in usage.items()
+    ]
+    nodes = [node("n1", status=ready), node("n2", status={**ready, "images": nameless})]
+    folder = write_dump(tmp_path / "d", nodes, pods, metrics)
+    (folder / "jobs.json").write_bytes(page(job))
+    machines = [{"metadata": {"name": name}, **time, "usage": {"cpu": "9G", "memory": "7Ei"}} for name in ("n1", "n2")]
+    (folder / "nodemetrics.json").write_bytes(page(*machines))
+    assert run("--source", f"dump:{folder}") == 0
+    document = report()
+    totals = document["totals"]
+    assert (totals["requests_cpu_cores"], totals["requests_memory_bytes"], totals["limits_memory_bytes"]) == (1, 2**30, 0)
+    assert (totals["usage_cpu_cores"], totals["usage_memory_bytes"], totals["machine_usage_cpu_cores"]) == (0.5, 2**30, None)
+    suspended = next(row for row in document["waiting"] if row["what"] == "suspended Jobs")
+    assert suspended["requests_memory_bytes"] == 2**40 * 2147483647
+    assert suspended["resources"] == {"nvidia.com/gpu": 8 * 2147483647}
+    assert {one["name"]: one["unreadable_pod_count"] for one in document["nodes"]} == {"n1": 4, "n2": 0}
 
 
 def in_namespace(kube: FakeKube) -> None:

@@ -123,7 +123,17 @@ def test_with_namespaces_rights_are_asked_in_each_and_nodes_are_not_required(mon
 
     assert lines["list pods in a"].state == "ok"
     assert lines["list pods in b"].remedy.startswith('Add to a Role in namespace "b": apiGroups [""], resources ["pods"]')
+    assert lines["list pods in b"].why == "no right. The namespace is left out."
     assert (lines["list nodes"].state, lines["list nodes"].required) == ("missing", False)
+    assert code(lines) == 0
+
+
+def test_with_namespaces_a_right_on_pods_in_one_of_them_is_required(monkeypatch: pytest.MonkeyPatch) -> None:
+    with FakeKube(rules_from_manifests([])) as kube:
+        lines = check(kube, monkeypatch, cluster__namespaces="a,b")
+
+    assert lines["list pods in a"].required
+    assert lines["list pods in b"].required
     assert code(lines) == 3
 
 

@@ -1,8 +1,15 @@
-"""What a run takes from outside, for tests: waits take no time, nobody watches."""
+"""What a run takes from outside, for tests: waits take no time, nobody watches, nothing is around."""
 
 from __future__ import annotations
 
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
 
 from batch.pipeline import World
 
@@ -22,3 +29,16 @@ def world(*, in_cluster: bool = False, ahead: timedelta = timedelta()) -> World:
     return World(
         now=lambda: datetime.now(UTC) + ahead, monotonic=lambda: 0.0, sleep=lambda _: None, in_cluster=in_cluster, progress=Silence()
     )
+
+
+@contextmanager
+def in_an_empty_place(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Work in an empty folder, with no settings and no cluster around, and leave logging as it was."""
+    for name in list(os.environ):
+        if name.startswith(("NIGHTCAP_", "KUBE", "AWS_")) or name.lower().endswith("_proxy"):
+            monkeypatch.delenv(name)
+    monkeypatch.chdir(folder)
+    root = logging.getLogger()
+    before = root.handlers[:]
+    yield
+    root.handlers[:] = before

@@ -15,7 +15,7 @@ import msgspec
 from batch.collect.login import find_login
 from batch.collect.nodes import INSTANCE_TYPE_LABELS
 from batch.collect.retry import PassingError, Patience
-from batch.collect.source import NODES, Kind, ListExpired, SourceError
+from batch.collect.source import NODES, Kind, ListExpired, PartlyForbidden, SourceError, at_any_time
 from batch.collect.times import read_instant
 from batch.collect.transport import RefusedError, Transport
 from batch.deadline import Deadline
@@ -35,6 +35,8 @@ _METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=
 _ITEMS, _END_OF_LIST = b'"items":[', b"]}"
 _LONGEST_HEAD, _TAIL = 16_384, 16
 """Where the items of a page begin at the latest, and how far from its end it ends: bytes. What is written otherwise is read in full."""
+
+_LOOP_REMEDY = "It is a fault of the server, or of a cache in front of it; raise api.page_size until one page is enough."
 
 _UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError)
 
@@ -200,22 +202,33 @@ class Cluster:
         answer = self._ask("GET", NODES.path(), query={"labelSelector": selector, "limit": 1}, accept=_METADATA_ONLY)
         return bool(msgspec.json.decode(answer, type=_Items).items)
 
-    def pages(self, kind: Kind) -> Iterator[bytes]:
+    def pages(self, kind: Kind, before_page: Callable[[], None] = at_any_time) -> Iterator[bytes]:
         """Yield the pages of the list, of each namespace in turn when the settings name some. Raises SourceError, also in the middle."""
         optional = kind.group == _METRICS_GROUP
         patience = self._patience(min(self._settings.api.retry_seconds, _SHORT_RETRY_SECONDS if optional else float("inf")))
         namespaces = self._settings.cluster.namespaces if kind.namespaced else ()
+        refused: dict[str, SourceError] = {}
         for namespace in (kind.only[:1] if kind.only else namespaces) or (None,):
-            yield from self._list(kind, namespace, patience)
+            try:
+                yield from self._list(kind, namespace, patience, before_page)
+            except SourceError as error:
+                if namespace is None or kind.only or not error.forbidden:
+                    raise
+                refused[namespace] = error
+        if refused:
+            first = next(iter(refused.values()))
+            raise first if len(refused) == len(set(namespaces)) else PartlyForbidden(kind, list(refused), first)
 
-    def _list(self, kind: Kind, namespace: str | None, patience: Patience) -> Iterator[bytes]:
+    def _list(self, kind: Kind, namespace: str | None, patience: Patience, before_page: Callable[[], None]) -> Iterator[bytes]:
         """Page through one list. Only `continue` says whether there is more: a page may be short or empty, and counts may be missing."""
         query: dict[str, str | int] = {"limit": self._settings.api.page_size}
         if kind.only:
             query["fieldSelector"] = f"metadata.name={kind.only[1]}"
         path = kind.path(quote(namespace, safe="") if namespace else None)
         accept = _METADATA_ONLY if kind.metadata_only else "application/json"
+        seen: set[str] = set()
         while True:
+            before_page()
             try:
                 page, token = patience.call(f"GET {path}", lambda: self._page(path, query, accept))
             except (PassingError, RefusedError) as error:
@@ -223,6 +236,9 @@ class Cluster:
             yield page
             if not token:
                 return
+            if token in seen:
+                raise SourceError(kind, f"{path} gave the same continue token twice: the list would never end", _LOOP_REMEDY)
+            seen.add(token)
             query["continue"] = token
 
     def _page(self, path: str, query: dict[str, str | int], accept: str) -> tuple[bytes, str | None]:
@@ -282,7 +298,7 @@ def _explain_list(error: PassingError | RefusedError, kind: Kind, namespace: str
             kind,
             f'no right to list {kind.name} of API group "{kind.group}" {scope} (403): {error}',
             rule_to_add(kind, namespace),
-            forbidden=True,
+            forbidden=not in_the_middle,
         )
     if status == HTTPStatus.NOT_FOUND:
         return _absent(kind, kind.path())

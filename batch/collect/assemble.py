@@ -14,10 +14,11 @@ import pandas as pd
 
 from batch.collect.autoscalers import AutoscalerCollector
 from batch.collect.cost import ApiCost
+from batch.collect.items import NotAList
 from batch.collect.jobs import JobCollector
+from batch.collect.moment import latest_believed, split
 from batch.collect.node_groups import COLLECTORS
 from batch.collect.nodes import NodeCollector
-from batch.collect.objects import NotAList
 from batch.collect.owners import OwnerCollector, has_unexplained_replica_sets, job_owners, with_top_owners
 from batch.collect.pods import PodCollector
 from batch.collect.policies import BudgetCollector, QuotaCollector, ServiceCollector
@@ -41,6 +42,7 @@ from batch.collect.source import (
     Footprint,
     Kind,
     ListExpired,
+    PartlyForbidden,
     Source,
     SourceError,
 )
@@ -78,6 +80,9 @@ _OTHERS_UNKNOWN = (
     "What other pods hold of the nodes is unknown, and with it how full nodes and pools are, what still fits, what a loss would do, "
     "fleets, a flavor to take, and free GPUs. Advice on requests is not held to what a node leaves."
 )
+
+_NEVER_SCALED = ("Pod", "StaticPod", "Job", "CronJob", "DaemonSet")
+"""Workload kinds whose number of pods no autoscaler sets."""
 
 
 class Collector(Protocol):
@@ -141,17 +146,20 @@ def assemble(
     with _without_garbage_collection():
         reading.read(NODES, lambda: NodeCollector(reading.rejects), required=not namespaces)
         reading.read(PODS, lambda: PodCollector(reading.rejects, namespaces, rule_of(version)), required=True)
-        reading.read_usage(namespaces, sampling)
+        reading.read_usage(namespaces, sampling, taken_at)
         reading.read(JOBS, lambda: JobCollector(reading.rejects, namespaces))
         reading.find_top_owners()
-        reading.read_templates(namespaces)
-        reading.read(AUTOSCALERS, lambda: AutoscalerCollector(reading.rejects, namespaces))
+        kinds = frozenset(reading.tables["pods"]["workload_kind"])
+        reading.read_templates(namespaces, kinds)
+        if kinds - {*_NEVER_SCALED}:
+            reading.read(AUTOSCALERS, lambda: AutoscalerCollector(reading.rejects, namespaces))
         reading.read(SERVICES, lambda: ServiceCollector(reading.rejects, namespaces))
         reading.read(RESOURCE_QUOTAS, lambda: QuotaCollector(reading.rejects, namespaces))
         reading.read(DISRUPTION_BUDGETS, lambda: BudgetCollector(reading.rejects, namespaces))
         reading.read_node_groups(autoscalers)
-    if namespaces:
-        reading.gaps.append(Gap("pods", f"only those of {', '.join(sorted(namespaces))} were read", _OTHERS_UNKNOWN))
+    read = sorted({*namespaces} - reading.forbidden_namespaces)
+    if read:
+        reading.gaps.append(Gap("pods", f"only those of {', '.join(read)} were read", _OTHERS_UNKNOWN))
     reading.note_rejects()
     moment = (taken_at or reading.newest or fallback_taken_at()).astimezone(UTC)
     return Snapshot(
@@ -163,7 +171,7 @@ def assemble(
         date=identity.date or moment.strftime("%Y-%m-%d"),
         tables={**reading.tables, "rejects": reading.rejects.table(), "api_requests": reading.cost.table()},
         gaps=tuple(reading.gaps),
-        namespaces=tuple(sorted(namespaces)) or None,
+        namespaces=tuple(read) or None,
         complete=reading.complete,
         unread=frozenset({*reading.unread, CONTROL_PLANE}),
     )
@@ -181,6 +189,16 @@ def _without_garbage_collection() -> Iterator[None]:
             gc.enable()
 
 
+_MEASURED = {NODE_METRICS: "node_usage", POD_METRICS: "container_usage"}
+"""The kinds that are measurements, and their tables."""
+
+_TIME_REMEDY = "Raise run.deadline_seconds and with it the Job's activeDeadlineSeconds, or find out why the API server is slow."
+
+
+class _TimeIsUp(SourceError):
+    """The run has no time left for this kind."""
+
+
 @dataclass
 class _Reading:
     """One collection in progress: what was read, and what could not be."""
@@ -194,36 +212,46 @@ class _Reading:
     gaps: list[Gap] = field(default_factory=list)
     unread: set[str] = field(default_factory=set)
     newest: datetime | None = None
+    forbidden_namespaces: set[str] = field(default_factory=set)
     complete: bool = True
 
     def read(self, kind: Kind, make: Callable[[], AnyCollector], *, required: bool = False) -> AnyCollector | None:
         """Read one kind into a collector and keep its tables; None when it became a Gap."""
         name = FILE_NAMES[kind]
-        if not required and self.deadline.collection_seconds() <= 0:
-            self.complete = False
-            self._give_up(kind, "the run's time was used up before it could be read")
-            return None
         try:
-            collector = self._read_pages(kind, make)
+            collector = self._read_pages(kind, make, required=required)
         except SourceError as error:
             if required:
                 raise CollectError(f"{name}-unreadable", attempted=f"list {name}", why=error.reason, remedy=error.remedy) from error
+            self.complete &= not isinstance(error, _TimeIsUp)
             self._give_up(kind, error.reason)
             return None
         self.tables.update(collector.tables())
         return collector
 
-    def read_usage(self, namespaces: Collection[str], sampling: Sampling) -> None:
+    def read_usage(self, namespaces: Collection[str], sampling: Sampling, taken_at: datetime | None) -> None:
         """Read what machines use once, and what pods use as often as the sampling says and time allows."""
-        machines = self.read(NODE_METRICS, lambda: NodeUsageCollector(self.rejects))
+        self.read(NODE_METRICS, lambda: NodeUsageCollector(self.rejects))
         pods = self.read(POD_METRICS, lambda: PodUsageCollector(self.rejects, namespaces))
         if pods is not None:
             self._read_again(pods, namespaces, sampling)
-        for kind, collector in ((NODE_METRICS, machines), (POD_METRICS, pods)):
-            if collector is not None and collector.newest() is None:
+        read = {kind: table for kind, table in _MEASURED.items() if table in self.tables}
+        elapsed_seconds = self.deadline.monotonic() - self.deadline.started
+        latest = latest_believed([self.tables[table]["measured_at"] for table in read.values()], taken_at, elapsed_seconds)
+        for kind, table in read.items():
+            if latest is not None:
+                self._leave_out_future(kind, table, latest)
+            if self.tables[table].empty:
                 self._give_up(kind, "the list was read and held no measurement")
-            elif collector is not None:
-                self.newest = max(filter(None, (self.newest, collector.newest())))
+            else:
+                self.newest = max(filter(None, (self.newest, self.tables[table]["measured_at"].max().to_pydatetime())))
+
+    def _leave_out_future(self, kind: Kind, table: str, latest: datetime) -> None:
+        """Note the measurements from after `latest` once for each object, and go on without them."""
+        self.tables[table], ahead = split(self.tables[table], latest)
+        names = [name for name in ("namespace", "pod", "node") if name in ahead]
+        for *name, measured_at in ahead[[*names, "measured_at"]].drop_duplicates(names).itertuples(index=False):
+            self.rejects.add(f"{FILE_NAMES[kind]} {'/'.join(name)}", "timestamp", measured_at.isoformat(), "it is in the future")
 
     def _read_again(self, pods: PodUsageCollector, namespaces: Collection[str], sampling: Sampling) -> None:
         """Add the further readings that the sampling asks for; one that fails ends them, and what was read before stays."""
@@ -252,10 +280,14 @@ class _Reading:
             owners.update(replica_sets.owners() if replica_sets else {})
         self.tables["pods"] = with_top_owners(self.tables["pods"], owners)
 
-    def read_templates(self, namespaces: Collection[str]) -> None:
-        """Read the templates of every kind that has one into one table; a kind that cannot be read is missing from it."""
+    def read_templates(self, namespaces: Collection[str], kinds: Collection[str]) -> None:
+        """Read the templates of those of the workload kinds that have one into one table; a kind that cannot be read is missing from it.
+
+        A ReplicaSet that is still a workload may belong to a Deployment, as far as is known.
+        """
         rows = WORKLOAD_CONTAINERS.builder()
-        for kind in TEMPLATED:
+        wanted = {*kinds} | ({"Deployment"} if "ReplicaSet" in kinds else set())
+        for kind in (kind for kind, name in TEMPLATED.items() if name in wanted):
             collector = self.read(kind, partial(TemplateCollector, kind, self.rejects, namespaces))
             if collector is not None:
                 rows.join(collector.rows())
@@ -283,20 +315,26 @@ class _Reading:
         self.gaps.append(Gap(name, reason, EFFECTS[kind]))
         self.unread.add(name)
 
-    def _read_pages(self, kind: Kind, make: Callable[[], AnyCollector]) -> AnyCollector:
+    def _read_pages(self, kind: Kind, make: Callable[[], AnyCollector], *, required: bool = False) -> AnyCollector:
         """Read all pages into a fresh collector; a list that expired in the middle is begun again, and never half used."""
         with self.cost.of(FILE_NAMES[kind]) as count_objects:
-            return self._read_whole(kind, make, count_objects)
+            return self._read_whole(kind, make, count_objects, required=required)
 
-    def _read_whole(self, kind: Kind, make: Callable[[], AnyCollector], count_objects: Callable[[int], None]) -> AnyCollector:
+    def _read_whole(
+        self, kind: Kind, make: Callable[[], AnyCollector], count_objects: Callable[[int], None], *, required: bool
+    ) -> AnyCollector:
+        refused_before = len(self.rejects)
         for _ in range(_MOST_RESTARTS):
             collector, count = make(), 0
             try:
-                for page in self.source.pages(kind):
+                for page in self.source.pages(kind, partial(self._check_time, kind, required=required)):
                     count += collector.take(page)
                     self.on_page(FILE_NAMES[kind], count)
             except ListExpired:
+                self.rejects.forget_after(refused_before)
                 continue
+            except PartlyForbidden as error:
+                self._note_forbidden(error)
             except NotAList as error:
                 raise SourceError(
                     kind, f"the answer is not a Kubernetes List: {error}", "Look at what is served or stored there."
@@ -308,3 +346,18 @@ class _Reading:
             f"its continue token expired {_MOST_RESTARTS} times in mid-list",
             "Raise api.page_size, or read the cluster at a quieter time.",
         )
+
+    def _check_time(self, kind: Kind, *, required: bool) -> None:
+        """Let a page be asked for only in time; without a required list there is no report, so it may use the reserve."""
+        if (self.deadline.remaining_seconds() if required else self.deadline.collection_seconds()) <= 0:
+            raise _TimeIsUp(kind, "the run's time was used up before it was read to its end", _TIME_REMEDY)
+
+    def _note_forbidden(self, error: PartlyForbidden) -> None:
+        where = ", ".join(error.namespaces)
+        gap = Gap(
+            FILE_NAMES[error.kind], f"left out in {where}: {error.reason}", "Nothing of these namespaces is in the figures that rest on it."
+        )
+        if gap not in self.gaps:  # each reading of usage meets it
+            self.gaps.append(gap)
+        if error.kind is PODS:
+            self.forbidden_namespaces.update(error.namespaces)

@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterator
 
 import pandas as pd
 
-from batch.collect.objects import Autoscaler, AutoscalerSpec, AutoscalerStatus, Decoder, ScaleTarget
+from batch.collect.items import Items
+from batch.collect.objects import Autoscaler, AutoscalerSpec, AutoscalerStatus, ScaleTarget
 from batch.collect.rejects import Rejects
 from batch.snapshot.schemas import HPA_RESOURCES, HPAS
 
@@ -17,23 +18,15 @@ class AutoscalerCollector:
     """Turns pages of the HorizontalPodAutoscaler list into tables."""
 
     def __init__(self, rejects: Rejects, namespaces: Collection[str] = ()) -> None:
-        self._decoder = Decoder(Autoscaler)
-        self._rejects = rejects
-        self._namespaces = frozenset(namespaces)
+        self._items = Items(Autoscaler, "HorizontalPodAutoscaler", rejects, namespaces)
         self._hpas = HPAS.builder()
         self._resources = HPA_RESOURCES.builder()
 
     def take(self, page: bytes) -> int:
         """Read one page; return how many autoscalers it held."""
-        count = 0
-        for item in self._decoder.items(page):
-            count += 1
-            if isinstance(item, tuple):
-                self._rejects.add(f"horizontalpodautoscaler {item[0]}", "object", "", item[1])
-            elif not item.metadata.name:
-                self._rejects.add("horizontalpodautoscaler without a name", "metadata.name", "", "missing")
-            elif not self._namespaces or item.metadata.namespace in self._namespaces:
-                self._take_autoscaler((item.metadata.namespace or "default", item.metadata.name), item)
+        count, autoscalers = self._items.of(page)
+        for name, item in autoscalers:
+            self._take_autoscaler((item.metadata.namespace or "default", name), item)
         return count
 
     def tables(self) -> dict[str, pd.DataFrame]:

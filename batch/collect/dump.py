@@ -5,11 +5,11 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from batch.collect.source import FILE_NAMES, Kind, SourceError
+from batch.collect.source import FILE_NAMES, Kind, SourceError, at_any_time
 from batch.errors import CollectError
 
 
@@ -36,13 +36,14 @@ class Dump:
                 return None
         return None
 
-    def pages(self, kind: Kind) -> Iterator[bytes]:
+    def pages(self, kind: Kind, before_page: Callable[[], None] = at_any_time) -> Iterator[bytes]:
         """Yield the files of that kind in order of their names."""
         name = FILE_NAMES[kind]
         paths = self._files(name)
         if not paths:
             raise SourceError(kind, f"there is no {name}*.json in the dump", f"Save `kubectl get {name} -A -o json` there.", absent=True)
         for path in paths:
+            before_page()
             try:
                 yield _read(path)
             except (OSError, UnicodeDecodeError, zlib.error, EOFError) as error:

@@ -6,7 +6,8 @@ from collections.abc import Collection
 
 import pandas as pd
 
-from batch.collect.objects import Annotations, Decoder, Job, JobSpec, PodSpec, PodTemplate
+from batch.collect.items import Items
+from batch.collect.objects import Annotations, Job, JobSpec, PodSpec, PodTemplate
 from batch.collect.rejects import Rejects
 from batch.collect.requests import template_requests
 from batch.snapshot.schemas import JOB_RESOURCES, JOBS
@@ -18,23 +19,16 @@ class JobCollector:
     """Turns pages of the Job list into tables."""
 
     def __init__(self, rejects: Rejects, namespaces: Collection[str] = ()) -> None:
-        self._decoder = Decoder(Job)
+        self._items = Items(Job, "Job", rejects, namespaces)
         self._rejects = rejects
-        self._namespaces = frozenset(namespaces)
         self._jobs = JOBS.builder()
         self._resources = JOB_RESOURCES.builder()
 
     def take(self, page: bytes) -> int:
         """Read one page; return how many Jobs it held."""
-        count = 0
-        for item in self._decoder.items(page):
-            count += 1
-            if isinstance(item, tuple):
-                self._rejects.add(f"job {item[0]}", "object", "", item[1])
-            elif not item.metadata.name:
-                self._rejects.add("job without a name", "metadata.name", "", "missing")
-            elif not self._namespaces or item.metadata.namespace in self._namespaces:
-                self._take_job((item.metadata.namespace or "default", item.metadata.name), item)
+        count, jobs = self._items.of(page)
+        for name, job in jobs:
+            self._take_job((job.metadata.namespace or "default", name), job)
         return count
 
     def tables(self) -> dict[str, pd.DataFrame]:
@@ -55,7 +49,7 @@ class JobCollector:
                 owner.name if owner else None,
                 (job.metadata.annotations or Annotations()).instantiate == "manual",
                 bool(spec.suspend),
-                1 if spec.parallelism is None else spec.parallelism,
+                _parallelism(spec),
                 requests.get("cpu", 0),
                 requests.get("memory", 0),
             )
@@ -63,3 +57,9 @@ class JobCollector:
         for resource, amount in requests.items():
             if resource not in _OWN_COLUMN and amount:
                 self._resources.add((*key, resource, amount))
+
+
+def _parallelism(spec: JobSpec) -> int:
+    """Tell how many pods may run at once: no more than are to be completed."""
+    wanted = 1 if spec.parallelism is None else spec.parallelism
+    return wanted if spec.completions is None else min(wanted, spec.completions)

@@ -9,7 +9,8 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from batch.collect.namespaced import Item, NamespacedCollector
+from batch.collect.items import Item
+from batch.collect.kept import KeptItems
 from batch.collect.objects import ConfigMap, NodePool, NodePoolSpec, NodePoolStatus
 from batch.collect.rejects import Rejects
 from batch.snapshot.schema import TableBuilder
@@ -22,7 +23,7 @@ _SIZES = re.compile(r"cloudProviderTarget=(\d+) \(minSize=\d+, maxSize=(\d+)\)")
 """Lines of the status before cluster autoscaler 1.30, which was written for people; since then it is YAML."""
 
 
-class NodeGroupCollector(NamespacedCollector[Item]):
+class NodeGroupCollector(KeptItems[Item]):
     """Keeps rows of table node_groups; those of several autoscalers are joined."""
 
     def __init__(self, rejects: Rejects) -> None:
@@ -41,7 +42,7 @@ class NodeGroupCollector(NamespacedCollector[Item]):
 class AutoscalerStatusCollector(NodeGroupCollector[ConfigMap]):
     """Reads the status ConfigMap of the cluster autoscaler."""
 
-    item, what = ConfigMap, "configmap"
+    item, kind = ConfigMap, "ConfigMap"
 
     def keep(self, key: tuple[str, str], item: ConfigMap) -> None:
         """Keep the size and the most of each node group; a status that cannot be read is noted."""
@@ -56,7 +57,7 @@ class AutoscalerStatusCollector(NodeGroupCollector[ConfigMap]):
 class NodePoolCollector(NodeGroupCollector[NodePool]):
     """Turns pages of Karpenter's NodePool list into rows."""
 
-    item, what = NodePool, "nodepool"
+    item, kind = NodePool, "NodePool"
 
     def keep(self, key: tuple[str, str], item: NodePool) -> None:
         """Keep every limit with what there is of it; a NodePool without limits has no row."""

@@ -8,7 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 import msgspec
 import pandas as pd
 
-from batch.collect.objects import Decoder, Node, NodeInfo, NodeSpec, NodeStatus, decode_image, decode_labels
+from batch.collect.items import Items
+from batch.collect.objects import Node, NodeInfo, NodeSpec, NodeStatus, decode_image, decode_labels
+from batch.collect.quantity import LARGEST
 from batch.collect.rejects import Rejects
 from batch.collect.times import read_instant
 from batch.snapshot.schemas import NODE_CONDITIONS, NODE_IMAGES, NODE_LABELS, NODE_RESOURCES, NODE_TAINTS, NODES
@@ -23,7 +25,7 @@ class NodeCollector:
     """Turns pages of the node list into tables."""
 
     def __init__(self, rejects: Rejects) -> None:
-        self._decoder = Decoder(Node)
+        self._items = Items(Node, "Node", rejects)
         self._rejects = rejects
         self._tables = {
             schema.name: schema.builder() for schema in (NODES, NODE_LABELS, NODE_TAINTS, NODE_CONDITIONS, NODE_RESOURCES, NODE_IMAGES)
@@ -31,15 +33,9 @@ class NodeCollector:
 
     def take(self, page: bytes) -> int:
         """Read one page; return how many nodes it held."""
-        count = 0
-        for item in self._decoder.items(page):
-            count += 1
-            if isinstance(item, tuple):
-                self._rejects.add(f"node {item[0]}", "object", "", item[1])
-            elif not item.metadata.name:
-                self._rejects.add("node without a name", "metadata.name", "", "missing")
-            else:
-                self._take_node(item.metadata.name, item)
+        count, nodes = self._items.of(page)
+        for name, node in nodes:
+            self._take_node(name, node)
         return count
 
     def tables(self) -> dict[str, pd.DataFrame]:
@@ -74,7 +70,13 @@ class NodeCollector:
             except msgspec.ValidationError as error:
                 self._rejects.add(f"node {name}", "status.images", bytes(raw).decode(), str(error))
                 continue
-            sizes[image] = size + (sizes.get(image, 0) if image == _NO_NAME else 0)
+            size += sizes.get(image, 0) if image == _NO_NAME else 0
+            if size > LARGEST:
+                self._rejects.add(
+                    f"node {name}", "status.images", bytes(raw).decode(), "the sum of the images without a name is out of range"
+                )
+                continue
+            sizes[image] = size
         yield from ((name, image, size) for image, size in sizes.items())
 
     def _amounts(self, name: str, node: Node) -> tuple[Mapping[str, int | None], Mapping[str, int | None]]:

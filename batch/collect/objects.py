@@ -6,13 +6,15 @@ Go writes an empty list as null where it was never filled, so every list and map
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Generic, TypeVar
+from typing import Annotated, Any
 
 import msgspec
 
 Quantities = dict[str, Any]
 """Resource name to whatever stands there: a string in a real answer, a number in a hand-made one."""
+
+Integer = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+"""A whole number as Kubernetes has them, 64 bits at most; an object with a larger one does not fit."""
 
 
 class Object(msgspec.Struct, rename="camel", gc=False):
@@ -56,6 +58,13 @@ class Metadata(Object):
     owner_references: list[OwnerReference] | None = None
 
 
+class Listed(Object):
+    """Base of what stands in a List. `kind` is told by the items of a list of several kinds alone."""
+
+    metadata: Metadata
+    kind: str | None = None
+
+
 class Condition(Object):
     """status.conditions[] of nodes and pods."""
 
@@ -77,7 +86,7 @@ class Image(Object):
     """status.images[] of a node; containerd lists images without names."""
 
     names: list[str] | None = None
-    size_bytes: int | None = None
+    size_bytes: Integer | None = None
 
 
 class NodeInfo(Object):
@@ -110,10 +119,9 @@ class NodeStatus(Object):
     node_info: NodeInfo | None = None
 
 
-class Node(Object):
+class Node(Listed):
     """A node."""
 
-    metadata: Metadata
     spec: NodeSpec | None = None
     status: NodeStatus | None = None
 
@@ -252,7 +260,7 @@ class PodSpec(Object):
     init_containers: list[Container] | None = None
     overhead: msgspec.Raw = NULL
     resources: msgspec.Raw = NULL
-    priority: int | None = None
+    priority: Integer | None = None
     scheduling_gates: list[SchedulingGate] | None = None
     tolerations: msgspec.Raw = NULL
     node_selector: msgspec.Raw = NULL
@@ -280,7 +288,7 @@ class ContainerStatus(Object):
     """status.containerStatuses[] and status.initContainerStatuses[]."""
 
     name: str = ""
-    restart_count: int | None = None
+    restart_count: Integer | None = None
     allocated_resources: msgspec.Raw = NULL
     resources: msgspec.Raw = NULL
     state: ContainerState | None = None
@@ -288,9 +296,11 @@ class ContainerStatus(Object):
 
 
 class PodStatus(Object):
-    """Status of a pod."""
+    """Status of a pod. Its own resources, beside those of its containers, are what pod-level requests really are (Kubernetes 1.36)."""
 
     phase: str | None = None
+    allocated_resources: msgspec.Raw = NULL
+    resources: msgspec.Raw = NULL
     start_time: str | None = None
     qos_class: str | None = None
     nominated_node_name: str | None = None
@@ -299,18 +309,15 @@ class PodStatus(Object):
     init_container_statuses: list[ContainerStatus] | None = None
 
 
-class Pod(Object):
+class Pod(Listed):
     """A pod."""
 
-    metadata: Metadata
     spec: PodSpec | None = None
     status: PodStatus | None = None
 
 
-class Owned(Object):
-    """Any object of which only the metadata is used, and the base of some of which more is."""
-
-    metadata: Metadata
+class Owned(Listed):
+    """Any object of which only the metadata is used."""
 
 
 class PodTemplate(Object):
@@ -323,14 +330,14 @@ class JobSpec(Object):
     """Spec of a Job."""
 
     suspend: bool | None = None
-    parallelism: int | None = None
+    parallelism: Integer | None = None
+    completions: Integer | None = None
     template: PodTemplate | None = None
 
 
-class Job(Object):
+class Job(Listed):
     """A Job."""
 
-    metadata: Metadata
     spec: JobSpec | None = None
 
 
@@ -340,10 +347,9 @@ class WorkloadSpec(Object):
     template: PodTemplate | None = None
 
 
-class Workload(Object):
+class Workload(Listed):
     """A Deployment, StatefulSet or DaemonSet."""
 
-    metadata: Metadata
     spec: WorkloadSpec | None = None
 
 
@@ -373,22 +379,21 @@ class AutoscalerSpec(Object):
     """Spec of a HorizontalPodAutoscaler; `target_cpu` is what autoscaling/v1 has in place of metrics."""
 
     scale_target_ref: ScaleTarget | None = None
-    min_replicas: int | None = None
-    max_replicas: int | None = None
+    min_replicas: Integer | None = None
+    max_replicas: Integer | None = None
     metrics: list[Metric] | None = None
-    target_cpu: int | None = msgspec.field(default=None, name="targetCPUUtilizationPercentage")
+    target_cpu: Integer | None = msgspec.field(default=None, name="targetCPUUtilizationPercentage")
 
 
 class AutoscalerStatus(Object):
     """Status of a HorizontalPodAutoscaler."""
 
-    current_replicas: int | None = None
+    current_replicas: Integer | None = None
 
 
-class Autoscaler(Object):
+class Autoscaler(Listed):
     """A HorizontalPodAutoscaler."""
 
-    metadata: Metadata
     spec: AutoscalerSpec | None = None
     status: AutoscalerStatus | None = None
 
@@ -415,7 +420,7 @@ class BudgetStatus(Object):
     expected_pods: int | None = None
 
 
-class Budget(Owned):
+class Budget(Listed):
     """A PodDisruptionBudget."""
 
     spec: BudgetSpec | None = None
@@ -435,14 +440,14 @@ class QuotaStatus(Object):
     used: Quantities | None = None
 
 
-class Quota(Owned):
+class Quota(Listed):
     """A ResourceQuota."""
 
     spec: QuotaSpec | None = None
     status: QuotaStatus | None = None
 
 
-class ConfigMap(Owned):
+class ConfigMap(Listed):
     """A ConfigMap."""
 
     data: dict[str, str] | None = None
@@ -460,17 +465,16 @@ class NodePoolStatus(Object):
     resources: Quantities | None = None
 
 
-class NodePool(Owned):
+class NodePool(Listed):
     """A NodePool of Karpenter."""
 
     spec: NodePoolSpec | None = None
     status: NodePoolStatus | None = None
 
 
-class NodeMetrics(Object):
+class NodeMetrics(Listed):
     """metrics.k8s.io NodeMetrics. `usage` may hold more than cpu and memory, e.g. swap."""
 
-    metadata: Metadata
     timestamp: str | None = None
     window: str | None = None
     usage: Quantities | None = None
@@ -483,62 +487,9 @@ class ContainerMetrics(Object):
     usage: Quantities | None = None
 
 
-class PodMetrics(Object):
+class PodMetrics(Listed):
     """metrics.k8s.io PodMetrics."""
 
-    metadata: Metadata
     timestamp: str | None = None
     window: str | None = None
     containers: list[ContainerMetrics] | None = None
-
-
-Item = TypeVar("Item", bound=Object)
-
-
-class _Page(msgspec.Struct, Generic[Item]):
-    items: list[Item] | None = None
-
-
-class _RawPage(msgspec.Struct):
-    items: list[msgspec.Raw] | None = None
-
-
-class NotAList(ValueError):
-    """The text is not the JSON of a Kubernetes List."""
-
-
-class Decoder(Generic[Item]):
-    """Decodes pages of one type; an object that does not fit costs only itself."""
-
-    def __init__(self, item: type[Item]) -> None:
-        self._page = msgspec.json.Decoder(_Page[item])  # type: ignore[valid-type]
-        self._item = msgspec.json.Decoder(item)
-        self._raw_page = msgspec.json.Decoder(_RawPage)
-
-    def items(self, page: bytes) -> Iterator[Item | tuple[str, str]]:
-        """Yield each item, or (its text shortened, why it does not fit). Raises NotAList."""
-        try:
-            yield from self._page.decode(page).items or []
-        except msgspec.ValidationError:
-            yield from self._one_by_one(page)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise NotAList(str(error)) from error
-
-    def _one_by_one(self, page: bytes) -> Iterator[Item | tuple[str, str]]:
-        try:
-            raw_items = self._raw_page.decode(page).items or []
-        except msgspec.ValidationError as error:
-            raise NotAList(str(error)) from error
-        for raw in raw_items:
-            try:
-                yield self._item.decode(raw)
-            except msgspec.ValidationError as error:
-                yield _name_of(raw), str(error)
-
-
-def _name_of(raw: msgspec.Raw) -> str:
-    """Name a broken object as well as it can be named."""
-    metadata = msgspec.json.decode(raw).get("metadata") if bytes(raw).lstrip().startswith(b"{") else None
-    if not isinstance(metadata, dict):
-        return "an object without a name"
-    return "/".join(str(metadata[key]) for key in ("namespace", "name") if metadata.get(key)) or "an object without a name"

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 import pandas as pd
 import pyarrow as pa
 
-from batch.collect.objects import Decoder, Owned
+from batch.collect.items import Items
+from batch.collect.objects import Owned
 from batch.collect.rejects import Rejects
 
 Owner = tuple[str, str]
@@ -20,18 +21,13 @@ class OwnerCollector:
     """Reads who owns each object of a list, by the object's uid."""
 
     def __init__(self, rejects: Rejects) -> None:
-        self._decoder = Decoder(Owned)
-        self._rejects = rejects
+        self._items = Items(Owned, "ReplicaSet", rejects)
         self._owners: dict[str, Owner] = {}
 
     def take(self, page: bytes) -> int:
         """Read one page; return how many objects it held."""
-        count = 0
-        for item in self._decoder.items(page):
-            count += 1
-            if isinstance(item, tuple):
-                self._rejects.add(f"replicaset {item[0]}", "object", "", item[1])
-                continue
+        count, replica_sets = self._items.of(page)
+        for _, item in replica_sets:
             owner = next((o for o in item.metadata.owner_references or [] if o.controller), None)
             if owner and item.metadata.uid:
                 self._owners[item.metadata.uid] = (owner.kind, owner.name)

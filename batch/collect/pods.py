@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from datetime import datetime
 
 import msgspec
 import pandas as pd
 
-from batch.collect.objects import ContainerStatus, Decoder, OwnerReference, Pod, PodSpec, PodStatus, decode_labels
+from batch.collect.items import Items
+from batch.collect.objects import ContainerStatus, OwnerReference, Pod, PodSpec, PodStatus, decode_labels
 from batch.collect.quantity import read_count, read_nanocores
 from batch.collect.rejects import Rejects
 from batch.collect.requests import is_sidecar
@@ -20,8 +21,7 @@ from batch.collect.traits import traits
 from batch.snapshot.requests_rule import RequestsRule
 from batch.snapshot.schemas import CONTAINERS, LABEL_SETS, POD_RESOURCES, PODS
 
-_OWN_COLUMN = ("cpu", "memory")
-_NO_STATUS = ContainerStatus()
+_NO_SPEC, _NO_POD_STATUS, _NO_STATUS = PodSpec(), PodStatus(), ContainerStatus()
 _PROVISIONED = re.compile(r"([0-9]{1,4}(?:\.[0-9]{1,4})?)vCPU ([0-9]{1,4}(?:\.[0-9]{1,4})?)GB")
 
 
@@ -29,9 +29,8 @@ class PodCollector:
     """Turns pages of the pod list into tables; only the rows are kept, so memory is bounded by the result."""
 
     def __init__(self, rejects: Rejects, namespaces: Collection[str] = (), rule: RequestsRule = RequestsRule.PER_CONTAINER) -> None:
-        self._decoder = Decoder(Pod)
+        self._items = Items(Pod, "Pod", rejects, namespaces)
         self._rejects = rejects
-        self._namespaces = frozenset(namespaces)
         self._shapes = Shapes(rule)
         self._labels = _Labels()
         self._scheduling = SchedulingSets()
@@ -41,15 +40,9 @@ class PodCollector:
 
     def take(self, page: bytes) -> int:
         """Read one page; return how many pods it held."""
-        count = 0
-        for item in self._decoder.items(page):
-            count += 1
-            if isinstance(item, tuple):
-                self._rejects.add(f"pod {item[0]}", "object", "", item[1])
-            elif not item.metadata.name:
-                self._rejects.add("pod without a name", "metadata.name", "", "missing")
-            elif not self._namespaces or item.metadata.namespace in self._namespaces:
-                self._take_pod(item)
+        count, pods = self._items.of(page)
+        for name, pod in pods:
+            self._take_pod((pod.metadata.namespace or "default", name), pod)
         return count
 
     def tables(self) -> dict[str, pd.DataFrame]:
@@ -62,8 +55,7 @@ class PodCollector:
             **self._scheduling.tables(),
         }
 
-    def _take_pod(self, pod: Pod) -> None:
-        key = (pod.metadata.namespace or "default", str(pod.metadata.name))
+    def _take_pod(self, key: tuple[str, str], pod: Pod) -> None:
         shape = self._shapes.of(pod)
         for rest, field, value, reason in shape.refused:
             self._rejects.add(f"pod {key[0]}/{key[1]}{rest}", field, value, reason)
@@ -78,27 +70,31 @@ class PodCollector:
                 *_identity(pod, template_hash),
                 label_set,
                 self._scheduling_set(key, pod),
-                shape.requests.get("cpu", 0),
-                shape.requests.get("memory", 0),
-                shape.limits.get("cpu"),
-                shape.limits.get("memory"),
+                *shape.sums,
                 *_provisioned(pod),
-                shape.cpu_limited,
-                shape.memory_limited,
+                *shape.limited,
                 *traits(pod),
             )
         )
-        for resource, amount in shape.requests.items():
-            if resource not in _OWN_COLUMN and amount:
-                self._resources.add((*key, resource, amount))
-        for row in _container_rows(key, pod, shape):
-            self._containers.add(row)
+        for further in shape.further:
+            self._resources.add((*key, *further))
+        self._take_containers(key, pod, shape)
+
+    def _take_containers(self, key: tuple[str, str], pod: Pod, shape: Shape) -> None:
+        spec, status = pod.spec or _NO_SPEC, pod.status or _NO_POD_STATUS
+        statuses = {held.name: held for held in status.container_statuses or ()}
+        if status.init_container_statuses:
+            statuses.update({held.name: held for held in status.init_container_statuses})
+        containers = [*(spec.containers or ()), *(spec.init_containers or ())]
+        for container, (name, kind, amounts) in zip(containers, shape.containers, strict=True):
+            held = statuses.get(name, _NO_STATUS)
+            self._containers.add((*key, name, kind, container.image, *amounts, held.restart_count, *_last_end(held)))
 
     def _scheduling_set(self, key: tuple[str, str], pod: Pod) -> int:
         """Give the number of the rules on where the pod may go; rules that cannot be read are noted, and the pod stays as one without."""
-        owner = next((o for o in pod.metadata.owner_references or () if o.controller), None)
+        owner = _controller(pod.metadata.owner_references)
         try:
-            return self._scheduling.number(pod.spec or PodSpec(), of_daemon_set=owner is not None and owner.kind == "DaemonSet")
+            return self._scheduling.number(pod.spec or _NO_SPEC, of_daemon_set=owner is not None and owner.kind == "DaemonSet")
         except msgspec.ValidationError as error:
             self._rejects.add(f"pod {key[0]}/{key[1]}", "spec, where it may go", "", str(error))
             return self._scheduling.unconstrained()
@@ -134,11 +130,11 @@ def _provisioned(pod: Pod) -> tuple[int | None, int | None]:
 
 
 def _identity(pod: Pod, template_hash: str | None) -> tuple[object, ...]:
-    meta, spec, status = pod.metadata, pod.spec or PodSpec(), pod.status or PodStatus()
-    owner = next((o for o in meta.owner_references or [] if o.controller), None)
-    scheduled = next((c for c in status.conditions or [] if c.type == "PodScheduled" and c.status == "False"), None)
-    sidecars = [c for c in spec.init_containers or [] if is_sidecar(c)]
-    containers = spec.containers or []
+    meta, spec, status = pod.metadata, pod.spec or _NO_SPEC, pod.status or _NO_POD_STATUS
+    owner = _controller(meta.owner_references)
+    scheduled = next((c for c in status.conditions or () if c.type == "PodScheduled" and c.status == "False"), None)
+    containers = spec.containers or ()
+    sidecar_count = sum(map(is_sidecar, spec.init_containers or ()))
     return (
         meta.uid,
         spec.node_name or None,
@@ -156,8 +152,15 @@ def _identity(pod: Pod, template_hash: str | None) -> tuple[object, ...]:
         bool(spec.scheduling_gates) and not spec.node_name,
         scheduled and (scheduled.message or scheduled.reason),
         containers[0].image if containers else None,
-        len(containers) + len(sidecars),
+        len(containers) + sidecar_count,
     )
+
+
+def _controller(references: list[OwnerReference] | None) -> OwnerReference | None:
+    for reference in references or ():
+        if reference.controller:
+            return reference
+    return None
 
 
 def _workload(name: str, owner: OwnerReference | None, template_hash: str | None, node: str | None) -> tuple[str, str]:
@@ -173,17 +176,6 @@ def _workload(name: str, owner: OwnerReference | None, template_hash: str | None
     if owner.kind == "Node":
         return "StaticPod", name.removesuffix(f"-{node}")
     return owner.kind, owner.name
-
-
-def _container_rows(key: tuple[str, str], pod: Pod, shape: Shape) -> Iterator[tuple[object, ...]]:
-    spec, status = pod.spec or PodSpec(), pod.status or PodStatus()
-    statuses = {s.name: s for s in [*(status.container_statuses or []), *(status.init_container_statuses or [])]}
-    kinds = ["app"] * len(spec.containers or []) + ["sidecar" if is_sidecar(c) else "init" for c in spec.init_containers or []]
-    containers = [*(spec.containers or []), *(spec.init_containers or [])]
-    for container, kind, (requests, limits) in zip(containers, kinds, shape.containers, strict=True):
-        amounts = (requests.get("cpu"), requests.get("memory"), limits.get("cpu"), limits.get("memory"))
-        held = statuses.get(container.name) or _NO_STATUS
-        yield *key, container.name, kind, container.image, *amounts, held.restart_count, *_last_end(held)
 
 
 def _last_end(held: ContainerStatus) -> tuple[str | None, datetime | None]:

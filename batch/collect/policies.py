@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 
 import pandas as pd
 
-from batch.collect.namespaced import NamespacedCollector
+from batch.collect.kept import KeptItems
 from batch.collect.objects import Budget, BudgetSpec, BudgetStatus, LabelSelector, Owned, Quota, QuotaSpec, QuotaStatus
 from batch.collect.quantity import read_amount
 from batch.collect.rejects import Rejects
@@ -18,10 +18,10 @@ _NO_POD: _Requirement = ("", "In", ())
 """What no pod meets: a budget without a selector is for none (policy/v1, PodDisruptionBudgetSpec, Kubernetes 1.36)."""
 
 
-class ServiceCollector(NamespacedCollector[Owned]):
+class ServiceCollector(KeptItems[Owned]):
     """Turns pages of the Service list into a table of names."""
 
-    item, what = Owned, "service"
+    item, kind = Owned, "Service"
 
     def __init__(self, rejects: Rejects, namespaces: Collection[str] = ()) -> None:
         super().__init__(rejects, namespaces)
@@ -36,10 +36,10 @@ class ServiceCollector(NamespacedCollector[Owned]):
         return {"services": self._services.frame()}
 
 
-class QuotaCollector(NamespacedCollector[Quota]):
+class QuotaCollector(KeptItems[Quota]):
     """Turns pages of the ResourceQuota list into a table of what is limited."""
 
-    item, what = Quota, "resourcequota"
+    item, kind = Quota, "ResourceQuota"
 
     def __init__(self, rejects: Rejects, namespaces: Collection[str] = ()) -> None:
         super().__init__(rejects, namespaces)
@@ -59,10 +59,10 @@ class QuotaCollector(NamespacedCollector[Quota]):
         return {"resource_quotas": self._quotas.frame()}
 
 
-class BudgetCollector(NamespacedCollector[Budget]):
+class BudgetCollector(KeptItems[Budget]):
     """Turns pages of the PodDisruptionBudget list into tables."""
 
-    item, what = Budget, "poddisruptionbudget"
+    item, kind = Budget, "PodDisruptionBudget"
 
     def __init__(self, rejects: Rejects, namespaces: Collection[str] = ()) -> None:
         super().__init__(rejects, namespaces)

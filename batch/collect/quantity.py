@@ -19,13 +19,18 @@ _POWERS_OF_10 = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 
 _LONGEST = 64
 """Characters beyond which a text is refused unread: no quantity that fits 64 bits at nano precision needs as many."""
 
-_MEASURED_LENGTH = 16
-"""Characters up to which whole nanocores and whole Ki fit 64 bits without a look."""
+_MEASURED_LENGTH = 14
+"""Characters up to which whole nanocores and whole Ki are within MOST_OF_A_POD without a look."""
 
 _LARGEST_EXPONENT = 30
 """Beyond it no value lies within the API's range of 2^63 - 1 down to 1n; building the number would only cost time."""
 
-_LARGEST = 2**63 - 1
+LARGEST = 2**63 - 1
+"""The largest amount that there is, here as in the API."""
+
+MOST_OF_A_POD = 2**50
+"""A pebibyte, and a million cores in nanocores: the API lets a pod ask for more, no machine has it. It is refused, so that sums over thousands
+of pods, and small multiples of them, fit 64 bits."""
 
 
 class QuantityError(ValueError):
@@ -74,7 +79,10 @@ def read_usage(resource: str, value: object) -> int:
             return int(value[:-1])
         if resource != "cpu" and value[-2:] == "Ki" and value[:-2].isdigit():
             return int(value[:-2]) * 1024
-    return read_amount(resource, value)
+    amount = read_amount(resource, value)
+    if amount > MOST_OF_A_POD:
+        raise QuantityError("more than any machine has")
+    return amount
 
 
 def _read_text(text: str) -> tuple[int, int]:
@@ -97,6 +105,6 @@ def _amount(numerator: int, denominator: int) -> int:
     amount = -(-numerator // denominator)
     if amount < 0:
         raise QuantityError("an amount cannot be negative")
-    if amount > _LARGEST:
+    if amount > LARGEST:
         raise QuantityError("the amount is out of range")
     return amount

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import pandas as pd
 
-from batch.collect.quantity import QuantityError, read_amount
+from batch.collect.quantity import MOST_OF_A_POD, QuantityError, read_amount
 from batch.snapshot.schemas import REJECTS
 
 _LONGEST_VALUE = 100
@@ -27,6 +27,10 @@ class Rejects:
     def add(self, thing: str, field: str, value: object, reason: str) -> None:
         """Note one refused value with the object that it belongs to."""
         self._rows.append((len(self._rows) + 1, thing, field, str(value)[:_LONGEST_VALUE], reason))
+
+    def forget_after(self, count: int) -> None:
+        """Keep the first `count` only: what came after them was of a list that is begun again."""
+        del self._rows[count:]
 
     def amounts(
         self,
@@ -50,6 +54,15 @@ class Rejects:
                 self.add(thing, f"{field}.{resource}", value, "not a quantity")
                 amounts[resource] = None
         return amounts
+
+    def possible(self, amounts: Mapping[str, int | None], thing: str, field: str) -> dict[str, int | None]:
+        """Give what a pod asks for; an amount that no machine has is noted and is None."""
+        found = dict(amounts)
+        for resource, amount in amounts.items():
+            if amount is not None and amount > MOST_OF_A_POD:
+                self.add(thing, f"{field}.{resource}", amount, "more than any machine has")
+                found[resource] = None
+        return found
 
     def entries(self) -> Iterator[tuple[str, str, str, str]]:
         """Yield object, field, value and reason of each."""

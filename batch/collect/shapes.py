@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable
 from dataclasses import dataclass
 
-from batch.collect.objects import Container, ContainerStatus, Pod, PodSpec, PodStatus
+from batch.collect.objects import Container, Pod, PodSpec, PodStatus
 from batch.collect.rejects import Rejects
-from batch.collect.requests import Amounts, effective_limits, effective_requests, is_sidecar, limited, own_amounts, resize_is_infeasible
+from batch.collect.requests import effective_limits, effective_requests, is_sidecar, limited, own_amounts, resize_is_infeasible
 from batch.snapshot.requests_rule import RequestsRule
 
+_OWN_COLUMN = ("cpu", "memory")
+_NO_SPEC, _NO_STATUS = PodSpec(), PodStatus()
 
-@dataclass(frozen=True)
+Amount = int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Shape:
-    """What a pod of this shape holds. `containers` has requests and limits of each, app containers first, in order.
+    """What a pod of this shape holds, in the order of the tables' columns.
 
+    `sums` are effective requests of CPU and memory, then limits; `limited` tells of both whether a limit holds for all of the pod; `further` are
+    requests by resource. `containers` are name, kind, and requests and limits of each, app containers first, in order.
     `refused` are (rest of the object's name, field, value, reason) of values that are no quantities.
     """
 
-    requests: Amounts
-    limits: Amounts
-    cpu_limited: bool
-    memory_limited: bool
-    containers: tuple[tuple[Amounts, Amounts], ...]
+    sums: tuple[Amount, Amount, Amount, Amount]
+    limited: tuple[bool, bool]
+    further: tuple[tuple[str, int], ...]
+    containers: tuple[tuple[str, str, tuple[Amount, ...]], ...]
     refused: tuple[tuple[str, str, str, str], ...]
 
 
@@ -35,7 +41,7 @@ class Shapes:
 
     def of(self, pod: Pod) -> Shape:
         """Give the shape of a pod."""
-        key = tuple(_words(pod))
+        key = _words(pod)
         shape = self._known.get(key)
         if shape is None:
             shape = self._known[key] = _work_out(pod, self._rule)
@@ -44,38 +50,36 @@ class Shapes:
 
 def _work_out(pod: Pod, rule: RequestsRule) -> Shape:
     rejects = Rejects()
-    requests, limits = effective_requests(pod, "", rejects, rule), effective_limits(pod, "", rejects)
+    requests, limits = effective_requests(pod, "", rejects, rule), effective_limits(pod, "", rejects, rule)
     spec = pod.spec or PodSpec()
     return Shape(
-        requests,
-        limits,
-        limited(pod, "cpu"),
-        limited(pod, "memory"),
-        tuple(own_amounts(c) for c in [*(spec.containers or []), *(spec.init_containers or [])]),
+        (requests.get("cpu", 0), requests.get("memory", 0), limits.get("cpu"), limits.get("memory")),
+        (limited(pod, "cpu"), limited(pod, "memory")),
+        tuple((resource, amount) for resource, amount in requests.items() if resource not in _OWN_COLUMN and amount),
+        (
+            *(_container(one, "app") for one in spec.containers or ()),
+            *(_container(one, "sidecar" if is_sidecar(one) else "init") for one in spec.init_containers or ()),
+        ),
         tuple(rejects.entries()),
     )
 
 
-def _words(pod: Pod) -> Iterator[object]:
-    """Give everything that the sums depend on, undecoded."""
-    spec, status = pod.spec or PodSpec(), pod.status or PodStatus()
-    yield bytes(spec.overhead)
-    yield bytes(spec.resources)
+def _container(one: Container, kind: str) -> tuple[str, str, tuple[Amount, ...]]:
+    requests, limits = own_amounts(one)
+    return one.name, kind, (requests.get("cpu"), requests.get("memory"), limits.get("cpu"), limits.get("memory"))
+
+
+def _words(pod: Pod) -> Hashable:
+    """Give everything that the sums depend on, undecoded. Called for every pod: a list grows faster than a generator gives."""
+    spec, status = pod.spec or _NO_SPEC, pod.status or _NO_STATUS
+    words: list[object] = [bytes(spec.overhead), bytes(spec.resources)]
     for container in spec.containers or ():
-        yield from _container_words(container)
+        words += container.name, bytes(container.resources)
     for container in spec.init_containers or ():
-        yield is_sidecar(container)
-        yield from _container_words(container)
-    yield resize_is_infeasible(status)
+        words += is_sidecar(container), container.name, bytes(container.resources)
+    words += resize_is_infeasible(status), bytes(status.resources), bytes(status.allocated_resources)
     for held in status.container_statuses or ():
-        yield from _status_words(held)
+        words += held.name, bytes(held.resources), bytes(held.allocated_resources)
     for held in status.init_container_statuses or ():
-        yield from _status_words(held)
-
-
-def _container_words(container: Container) -> tuple[str, bytes]:
-    return container.name, bytes(container.resources)
-
-
-def _status_words(held: ContainerStatus) -> tuple[str, bytes, bytes]:
-    return held.name, bytes(held.resources), bytes(held.allocated_resources)
+        words += held.name, bytes(held.resources), bytes(held.allocated_resources)
+    return tuple(words)

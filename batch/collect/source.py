@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -76,7 +76,7 @@ FILE_NAMES = {
 class SourceError(Exception):
     """A kind could not be listed: `reason` says why in words for the report, `remedy` what to do about it.
 
-    `forbidden` is True when a right is missing, `absent` when the API or the file is not there at all.
+    `forbidden` is True when a right is missing from the start, `absent` when the API or the file is not there at all.
     """
 
     def __init__(self, kind: Kind, reason: str, remedy: str = "", *, forbidden: bool = False, absent: bool = False) -> None:
@@ -100,6 +100,18 @@ class Footprint:
     received_bytes: int
 
 
+class PartlyForbidden(SourceError):
+    """In some of the namespaces asked for a right is missing; every page of the others was given and counts."""
+
+    def __init__(self, kind: Kind, namespaces: Sequence[str], first: SourceError) -> None:
+        self.namespaces = tuple(namespaces)
+        super().__init__(kind, first.reason, first.remedy, forbidden=True)
+
+
+def at_any_time() -> None:
+    """Let every page be asked for."""
+
+
 class Source(Protocol):
     """Something that can list kinds."""
 
@@ -107,9 +119,10 @@ class Source(Protocol):
         """Return the version of the API server, e.g. "v1.36.2"; None when it is not known."""
         ...
 
-    def pages(self, kind: Kind) -> Iterator[bytes]:
+    def pages(self, kind: Kind, before_page: Callable[[], None] = at_any_time) -> Iterator[bytes]:
         """Yield the pages of the list of that kind, each the JSON text of a Kubernetes List, in order.
 
-        Raises SourceError, also in the middle: then the pages so far are worthless.
+        `before_page` is called before each is asked for, and may raise. Raises SourceError, also in the middle: then the pages so far are
+        worthless, unless it is PartlyForbidden, which comes last.
         """
         ...

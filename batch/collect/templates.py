@@ -6,7 +6,8 @@ from collections.abc import Collection
 
 import pandas as pd
 
-from batch.collect.objects import Decoder, PodSpec, PodTemplate, Workload, WorkloadSpec
+from batch.collect.items import Items
+from batch.collect.objects import PodSpec, PodTemplate, Workload, WorkloadSpec
 from batch.collect.rejects import Rejects
 from batch.collect.source import DAEMON_SETS, DEPLOYMENTS, STATEFUL_SETS, Kind
 from batch.snapshot.schema import TableBuilder
@@ -21,22 +22,14 @@ class TemplateCollector:
 
     def __init__(self, kind: Kind, rejects: Rejects, namespaces: Collection[str] = ()) -> None:
         self._kind = TEMPLATED[kind]
-        self._decoder = Decoder(Workload)
-        self._rejects = rejects
-        self._namespaces = frozenset(namespaces)
+        self._items = Items(Workload, self._kind, rejects, namespaces)
         self._rows = WORKLOAD_CONTAINERS.builder()
 
     def take(self, page: bytes) -> int:
         """Read one page; return how many objects it held."""
-        count = 0
-        for item in self._decoder.items(page):
-            count += 1
-            if isinstance(item, tuple):
-                self._rejects.add(f"{self._kind.lower()} {item[0]}", "object", "", item[1])
-            elif not item.metadata.name:
-                self._rejects.add(f"{self._kind.lower()} without a name", "metadata.name", "", "missing")
-            elif not self._namespaces or item.metadata.namespace in self._namespaces:
-                self._take_workload(item)
+        count, workloads = self._items.of(page)
+        for name, workload in workloads:
+            self._take_workload(name, workload)
         return count
 
     def tables(self) -> dict[str, pd.DataFrame]:
@@ -47,10 +40,10 @@ class TemplateCollector:
         """Give the rows of table `workload_containers` read so far."""
         return self._rows
 
-    def _take_workload(self, item: Workload) -> None:
+    def _take_workload(self, name: str, item: Workload) -> None:
         meta = item.metadata
         owner = next((o for o in meta.owner_references or [] if o.controller), None)
         template = ((item.spec or WorkloadSpec()).template or PodTemplate()).spec or PodSpec()
         for container in [*(template.containers or []), *(template.init_containers or [])]:
-            key = (self._kind, meta.namespace or "default", meta.name, container.name)
+            key = (self._kind, meta.namespace or "default", name, container.name)
             self._rows.add((*key, owner and owner.kind, owner and owner.name))

@@ -15,7 +15,7 @@ from urllib3.exceptions import HTTPError, LocationValueError, ReadTimeoutError
 from batch.collect.login import UNUSABLE, Login
 from batch.collect.retry import PassingError
 
-_PASSING = frozenset({429, 500, 502, 503, 504})
+_PASSING = frozenset({408, 429, 500, 502, 503, 504})
 _OVERSIZE = frozenset({504})
 """The API server answers 504 when it could not put the answer together in time."""
 
@@ -142,13 +142,18 @@ def _message(status: int, data: bytes) -> str:
         text = msgspec.json.decode(data, type=_Status).message
     except (msgspec.MsgspecError, UnicodeDecodeError):
         text = data.decode(errors="replace")
-    return " ".join(text.split())[:_LONGEST_MESSAGE] or HTTPStatus(status).phrase
+    return " ".join(text.split())[:_LONGEST_MESSAGE] or _phrase(status)
+
+
+def _phrase(status: int) -> str:
+    """Give the standard's words for a status; proxies also answer with numbers of their own, such as 499 and 520."""
+    return HTTPStatus(status).phrase if status in list(HTTPStatus) else "without a word"
 
 
 def _retry_after(headers: Mapping[str, str]) -> float:
     """Read Retry-After in seconds; the API server sends no other form."""
     text = headers.get("Retry-After", "")
-    return float(text) if text.isdigit() else 0.0
+    return float(text) if text.isascii() and text.isdigit() else 0.0
 
 
 def _date(headers: Mapping[str, str]) -> datetime | None:

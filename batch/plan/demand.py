@@ -70,11 +70,12 @@ def demand(snapshot: Snapshot, pods: pd.DataFrame, without: Sequence[str] = ()) 
 def rooms(snapshot: Snapshot, nodes: pd.DataFrame, bound: pd.DataFrame, resources: Sequence[str]) -> Integers:
     """Give allocatable less requests of bound pods for each node of NODE_CAPACITY, in its order; a resource that a node has not is 0.
 
-    What a node does not state it does not give: unknown allocatable counts as 0.
+    What a node does not state it does not give: unknown allocatable counts as 0. Neither does a node with pods whose requests could not be read.
     """
     room = np.zeros((len(nodes), len(resources)), dtype=np.int64)
     room[:, 0] = _integers(nodes["allocatable_cpu_nanocores"].fillna(0) - nodes["requests_cpu_nanocores"])
     room[:, 1] = _integers(nodes["allocatable_memory_bytes"].fillna(0) - nodes["requests_memory_bytes"])
+    room[np.asarray((nodes["unreadable_pod_count"] > 0).to_numpy(dtype=np.bool_)), :2] = 0
     room[:, 2] = _integers(nodes["allocatable_pod_count"].fillna(0) - nodes["pod_count"])
     further = list(resources[len(OWN_COLUMN) :])
     if further:

@@ -33,13 +33,28 @@ NODE_CAPACITY = Schema(
         Column("pod_count", INTEGER, "bound pods; NA when only some namespaces were read", "count", nullable=True),
         Column("allocatable_pod_count", INTEGER, "pods that the node takes", "count", nullable=True),
         Column("allocatable_cpu_nanocores", INTEGER, "what pods may use", "nanocores", nullable=True),
-        Column("requests_cpu_nanocores", INTEGER, "effective requests of bound pods; NA as pod_count", "nanocores", nullable=True),
+        Column(
+            "requests_cpu_nanocores",
+            INTEGER,
+            "effective requests of bound pods, as far as they could be read; NA as pod_count",
+            "nanocores",
+            nullable=True,
+        ),
         Column("usage_cpu_nanocores", INTEGER, "usage of measured bound pods; NA when none was measured", "nanocores", nullable=True),
         Column("machine_usage_cpu_nanocores", INTEGER, "usage of the whole machine", "nanocores", nullable=True),
         Column("allocatable_memory_bytes", INTEGER, "what pods may use", "bytes", nullable=True),
-        Column("requests_memory_bytes", INTEGER, "effective requests of bound pods; NA as pod_count", "bytes", nullable=True),
+        Column(
+            "requests_memory_bytes",
+            INTEGER,
+            "effective requests of bound pods, as far as they could be read; NA as pod_count",
+            "bytes",
+            nullable=True,
+        ),
         Column("usage_memory_bytes", INTEGER, "usage of measured bound pods; NA when none was measured", "bytes", nullable=True),
         Column("machine_usage_memory_bytes", INTEGER, "usage of the whole machine", "bytes", nullable=True),
+        Column(
+            "unreadable_pod_count", INTEGER, "bound pods whose requests could not be read: what is left of the node is unknown", "count"
+        ),
     ),
 )
 

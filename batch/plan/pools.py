@@ -36,9 +36,10 @@ def pools(nodes: pd.DataFrame) -> tuple[Pool, ...]:
 
 
 def headroom(nodes: pd.DataFrame, resource: str) -> int | None:
-    """Sum max(0, allocatable - requests) over nodes whose allocatable is known; None when it is known of none, 0 without nodes."""
+    """Sum max(0, allocatable - requests) over nodes of which both are known; None when they are known of none, 0 without nodes."""
     allocatable, taken = _PAIRS[resource]
-    return total((nodes[allocatable] - nodes[taken]).clip(lower=0))
+    left = (nodes[allocatable] - nodes[taken]).clip(lower=0)
+    return total(left if resource == "pods" else left.mask(nodes["unreadable_pod_count"] > 0))
 
 
 def ratios(nodes: pd.DataFrame) -> dict[str, float | None]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
@@ -45,12 +46,19 @@ def _of_suspended_jobs(snapshot: Snapshot) -> Waiting:
         "suspended Jobs",
         len(jobs),
         total(jobs["parallelism"]) or 0,
-        total(jobs["template_requests_cpu_nanocores"] * jobs["parallelism"]),
-        total(jobs["template_requests_memory_bytes"] * jobs["parallelism"]),
-        _by_resource(asked["resource"], asked["requests_count"] * asked["parallelism"]),
+        total(_times(jobs["template_requests_cpu_nanocores"], jobs["parallelism"])),
+        total(_times(jobs["template_requests_memory_bytes"], jobs["parallelism"])),
+        _by_resource(asked["resource"], _times(asked["requests_count"], asked["parallelism"])),
     )
 
 
-def _by_resource(resources: pd.Series, counts: pd.Series) -> Mapping[str, int]:
-    sums = counts.groupby(resources).sum()
-    return {str(resource): int(count) for resource, count in sums.sort_index().items()}
+def _times(amounts: pd.Series, counts: pd.Series) -> list[int | None]:
+    """Multiply in Python's integers: what suspended Jobs ask for is bounded by nothing, and may be beyond 64 bits."""
+    return [None if amount is pd.NA else int(amount) * int(count) for amount, count in zip(amounts, counts, strict=True)]
+
+
+def _by_resource(resources: Iterable[str], counts: Iterable[int | None]) -> Mapping[str, int]:
+    sums: Counter[str] = Counter()
+    for resource, count in zip(resources, counts, strict=True):
+        sums[resource] += count or 0
+    return dict(sorted(sums.items()))

@@ -21,6 +21,7 @@ from batch.report.model import Artifact, Report, Run
 from batch.scale.model import ScaleAssessment
 from batch.snapshot.model import Gap, Snapshot
 from batch.snapshot.requests_rule import rule_of
+from batch.snapshot.views import Sampling
 
 FORMAT_VERSION = 1
 """Version of report.json; its schema is reports/schema/report-v1.schema.json. Raised when a key is renamed or redefined."""
@@ -68,10 +69,12 @@ def report_document(
     findings: tuple[Finding, ...],
     gaps: tuple[Gap, ...],
     artifacts: tuple[Artifact, ...],
+    sampling: Sampling,
 ) -> dict[str, Any]:
     """Put report.json together: cores and ratios as floats, bytes and counts as integers, None for what is not known.
 
-    `gaps` are completed with what was not assessed; `artifacts` are all files of the run but report.json itself.
+    `gaps` are completed with what was not assessed; `artifacts` are all files of the run but report.json itself; `sampling` says how often
+    usage was measured.
     """
     rooms = pool_headroom(plan)
     return {
@@ -82,7 +85,7 @@ def report_document(
             "namespaces": None if snapshot.namespaces is None else list(snapshot.namespaces),
             "requests_rule": rule_of(snapshot.kubernetes_version).value,
         },
-        "run": _run(run),
+        "run": {**_run(run), "sampling": _sampling(sampling)},
         "gaps": [dataclasses.asdict(gap) for gap in dict.fromkeys((*gaps, *not_assessed(plan)))],
         "totals": base_units({**vars(plan.totals), "pod_count_by_phase": dict(plan.totals.pod_count_by_phase)}),
         "waiting": [base_units({**vars(row), "resources": dict(row.resources)}) for row in plan.waiting],
@@ -112,6 +115,16 @@ def encode(document: Mapping[str, Any]) -> bytes:
 
 def _run(run: Run) -> dict[str, Any]:
     return {name: _instant(value) if isinstance(value, datetime) else value for name, value in vars(run).items()}
+
+
+def _sampling(sampling: Sampling) -> dict[str, Any]:
+    first, last = sampling.first_at, sampling.last_at
+    return {
+        "reading_count": sampling.sample_count,
+        "span_seconds": (last - first).total_seconds() if first and last else None,
+        "first_at": _instant(first) if first else None,
+        "last_at": _instant(last) if last else None,
+    }
 
 
 def _instant(instant: datetime) -> str:

@@ -23,6 +23,7 @@ from batch.scale.model import ScaleAssessment
 from batch.settings import Settings
 from batch.snapshot import sketches
 from batch.snapshot.model import Gap, Snapshot
+from batch.snapshot.views import sampling
 
 log = logging.getLogger("nightcap")
 
@@ -59,7 +60,8 @@ def render(
         *patches(plan.rightsizing, settings.rightsizing.patch_files),
         *extra,
     )
-    document = report_document(run, snapshot, plan, gpu, scale, material.findings, snapshot.gaps, artifacts)
+    reach = sampling(snapshot, settings.usage.max_age_seconds)
+    document = report_document(run, snapshot, plan, gpu, scale, material.findings, snapshot.gaps, artifacts, reach)
     return Report(
         cluster=snapshot.cluster,
         run=run,

@@ -106,7 +106,7 @@ def checks(facts: Facts) -> Iterator[Check]:
     unseen = not len(pods)
     yield _unseen(facts, REPLICAS) if unseen else facts.without_nodes(REPLICAS) or _replicas(facts, running, caches)
     yield _unseen(facts, SPREAD) if unseen else _spread(facts, running)
-    yield _unseen(facts, APART) if unseen else _apart(pods)
+    yield _unseen(facts, APART) if unseen else facts.not_kept(APART, "kept_apart") or _apart(pods)
     yield _requests(facts)
     yield (
         facts.in_part(CACHE)
@@ -165,7 +165,7 @@ def _apart(pods: pd.DataFrame) -> Check:
     spreadable = pods.loc[pods["workload_kind"] != "DaemonSet"]
     if not len(spreadable):
         return fine(APART, message("DNS runs as a DaemonSet, one pod on each node"))
-    loose = spreadable.loc[~spreadable["kept_apart"]]
+    loose = spreadable.loc[~spreadable["kept_apart"].fillna(value=False).astype(bool)]
     found = message(
         "{loose:count} of {all:count} DNS pods have neither anti-affinity nor topology spread", loose=len(loose), all=len(spreadable)
     )

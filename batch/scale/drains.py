@@ -55,7 +55,7 @@ def _with_obstacles(snapshot: Snapshot, pods: pd.DataFrame) -> pd.DataFrame:
     """Mark each pod by what is in the way of moving it. What is marked as safe to evict moves, but for a budget."""
     safe = pods["safe_to_evict"].fillna(value=False).astype(bool)
     bare = (pods["workload_kind"] == "Pod").astype(bool) & ~safe
-    local = pods["local_storage"].astype(bool) & ~safe
+    local = pods["local_storage"].fillna(value=False).astype(bool) & ~safe
     marked = (~pods["safe_to_evict"].fillna(value=True).astype(bool)).astype(bool)
     return pods.assign(bare=bare, local_storage=local, marked=marked, budget=_protected(snapshot, pods))
 

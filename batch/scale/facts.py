@@ -59,6 +59,12 @@ class Facts:
             return None
         return unknown(rule, message("Only some namespaces were read"), message("A run over all namespaces"))
 
+    def not_kept(self, rule: Rule, column: str) -> Check | None:
+        """Give the check where an older snapshot does not have that column of `pods`; None where it has."""
+        if not len(self.living) or self.living[column].notna().any():
+            return None
+        return unknown(rule, message("This snapshot was taken before it was read"), message("A snapshot taken by this version"))
+
     def without(self, rule: Rule, *sources: str) -> Check | None:
         """Give the check where one of these lists could not be read; None where all were."""
         return next((unread(rule, source) for source in sources if not self.snapshot.has(source)), None)

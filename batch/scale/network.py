@@ -84,7 +84,7 @@ _TENTH = 0.1
 def checks(facts: Facts) -> Iterator[Check]:
     """Judge what the API shows of the network."""
     yield facts.in_part(PLUGIN) or _plugin(facts)
-    yield _host_dns(facts)
+    yield facts.not_kept(HOST_DNS, "host_network") or _host_dns(facts)
     yield facts.without_nodes(ADDRESSES) or _addresses(facts)
 
 
@@ -111,7 +111,7 @@ def _plugin(facts: Facts) -> Check:
 
 def _host_dns(facts: Facts) -> Check:
     pods = facts.living.loc[facts.living["workload_kind"] != "StaticPod"]
-    wrong = pods.loc[(pods["host_network"] & pods["dns_policy"].eq("ClusterFirst").fillna(value=False)).astype(bool)]
+    wrong = pods.loc[(pods["host_network"].fillna(value=False) & pods["dns_policy"].eq("ClusterFirst").fillna(value=False)).astype(bool)]
     own = wrong.loc[wrong["namespace"] != _SYSTEM]
     names = _workloads(own)
     system = len(_workloads(wrong)) - len(names)

@@ -60,7 +60,7 @@ def checks(facts: Facts, emptying: Emptying | None, drains: pd.DataFrame) -> Ite
     """Judge how the pods are packed; `drains` has the schema tables.DRAINS, one row for each node that could be emptied."""
     yield facts.in_part(SPREAD) or facts.without_nodes(SPREAD) or _spread(facts)
     yield _emptying(facts, emptying)
-    yield facts.without(KEPT, "poddisruptionbudgets") or _kept(facts, emptying, drains)
+    yield facts.without(KEPT, "poddisruptionbudgets") or facts.not_kept(KEPT, "local_storage") or _kept(facts, emptying, drains)
 
 
 def _spread(facts: Facts) -> Check:

@@ -97,7 +97,7 @@ DNS_PODS = Schema(
         Column("pod", TEXT, "name of the pod"),
         Column("node", TEXT, "node that it is on; NA while it waits", nullable=True),
         Column("phase", TEXT, "its phase"),
-        Column("kept_apart", FLAG, "whether it has anti-affinity or topology spread"),
+        Column("kept_apart", FLAG, "whether it has anti-affinity or topology spread; NA where the snapshot does not tell", nullable=True),
     ),
 )
 

@@ -8,14 +8,18 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Protocol
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from batch.errors import CollectError
 from batch.snapshot.model import Gap, Snapshot
-from batch.snapshot.schemas import FORMAT_VERSION, SCHEMAS
+from batch.snapshot.schemas import FORMAT_VERSION, SCHEMAS, SOURCES_OF_OPTIONAL
 
 MANIFEST = "manifest.json"
+
+_NOT_KEPT = "the snapshot was taken by an older version, which did not keep it"
+_NOT_KEPT_EFFECT = "What rests on it is unknown; a snapshot of the next night will have it."
 
 
 class BlobStore(Protocol):
@@ -72,8 +76,19 @@ def load(store: BlobStore, where: str) -> Snapshot:
     Raises CollectError when there is none, when it is damaged, or when a newer version wrote it.
     """
     attempted = f"read the snapshot at {where}"
+    manifest = _manifest(store, attempted)
     try:
-        manifest: Mapping[str, Any] = json.loads(store.read(MANIFEST))
+        return _decode(manifest, store)
+    except KeyError as error:
+        raise _damaged(attempted, f"{MANIFEST} has no {error}") from error
+    except (ValueError, TypeError, AttributeError, OverflowError, pa.ArrowException) as error:
+        raise _damaged(attempted, str(error)) from error
+
+
+def _manifest(store: BlobStore, attempted: str) -> Mapping[str, Any]:
+    """Read the manifest and make sure that this version can read what it is of."""
+    try:
+        manifest = json.loads(store.read(MANIFEST))
     except KeyError as error:
         raise CollectError(
             "snapshot-missing",
@@ -83,35 +98,61 @@ def load(store: BlobStore, where: str) -> Snapshot:
         ) from error
     except ValueError as error:
         raise _damaged(attempted, f"{MANIFEST} is not JSON") from error
+    if not isinstance(manifest, dict):
+        raise _damaged(attempted, f"{MANIFEST} is no mapping")
     version = manifest.get("format_version")
-    if not isinstance(version, int) or version > FORMAT_VERSION:
+    if type(version) is not int or version < 1:
+        raise _damaged(attempted, f"its format_version is {json.dumps(version)}, which no version of Nightcap writes")
+    if version > FORMAT_VERSION:
         raise CollectError(
             "snapshot-newer",
             attempted=attempted,
             why=f"its format_version is {version} and this version reads up to {FORMAT_VERSION}",
             remedy="Use the version of Nightcap that wrote it, or a newer one.",
         )
-    try:
-        return _decode(manifest, store)
-    except (KeyError, ValueError, TypeError, pa.ArrowException) as error:
-        raise _damaged(attempted, str(error)) from error
+    return manifest
 
 
 def _decode(manifest: Mapping[str, Any], store: BlobStore) -> Snapshot:
-    tables = {name: SCHEMAS[name].from_arrow(pq.read_table(io.BytesIO(store.read(f"{name}.parquet")))) for name in manifest["row_counts"]}
+    """Decode a snapshot of this format; what an older writer did not have yet is unknown, what a newer one has beside is not looked at."""
+    row_counts = dict(manifest["row_counts"])
+    absent = [name for name in SCHEMAS if name not in row_counts]
+    if vital := [name for name in absent if name not in SOURCES_OF_OPTIONAL]:
+        raise ValueError(f"it lacks the tables {', '.join(vital)}")
+    unread = sorted({source for name in absent for source in SOURCES_OF_OPTIONAL[name]} - set(manifest["unread"]))
     return Snapshot(
         taken_at=datetime.fromisoformat(manifest["taken_at"]),
-        cluster=manifest["cluster"],
+        **{name: _text(manifest, name) for name in ("cluster", "source", "run_id", "date")},
         kubernetes_version=manifest["kubernetes_version"],
-        source=manifest["source"],
-        run_id=manifest["run_id"],
-        date=manifest["date"],
-        tables=tables,
-        gaps=tuple(Gap(**gap) for gap in manifest["gaps"]),
+        tables={name: _table(name, store, row_count) for name, row_count in row_counts.items() if name in SCHEMAS},
+        gaps=(*(Gap(**gap) for gap in manifest["gaps"]), *(Gap(source, _NOT_KEPT, _NOT_KEPT_EFFECT) for source in unread)),
         namespaces=None if manifest["namespaces"] is None else tuple(manifest["namespaces"]),
-        complete=manifest["complete"],
-        unread=frozenset(manifest["unread"]),
+        complete=bool(manifest["complete"]),
+        unread=frozenset((*manifest["unread"], *unread)),
     )
+
+
+def _text(manifest: Mapping[str, Any], name: str) -> str:
+    if not isinstance(manifest[name], str):
+        raise TypeError(f"{MANIFEST} has no text as {name}")
+    return str(manifest[name])
+
+
+def _table(name: str, store: BlobStore, row_count: int) -> pd.DataFrame:
+    """Read one table whole; a column that may be NA and that an older writer did not have yet is NA."""
+    try:
+        data = store.read(f"{name}.parquet")
+    except KeyError as error:
+        raise ValueError(f"there is no {name}.parquet") from error
+    table = pq.read_table(io.BytesIO(data))
+    if len(table) != row_count:
+        raise ValueError(f"{name}.parquet has {len(table)} rows, and {MANIFEST} says {row_count}")
+    for column in SCHEMAS[name].columns:
+        if column.name not in table.column_names:
+            if not column.nullable:
+                raise ValueError(f"{name}.parquet lacks the column {column.name}")
+            table = table.append_column(column.name, pa.nulls(len(table), column.type))
+    return SCHEMAS[name].from_arrow(table)
 
 
 def _parquet(table: pa.Table) -> bytes:

@@ -10,7 +10,7 @@ _MAX_OF_SUMS_SINCE = (1, 37)
 
 
 class RequestsRule(enum.Enum):
-    """The two rules there are; they differ only for pods of several containers in the middle of a resize."""
+    """The two rules there are; they differ only for pods in the middle of a resize (docs/collection.md, "Requests and limits")."""
 
     PER_CONTAINER = "the largest of spec, allocated and actual for each container, then the sum (Kubernetes up to 1.36)"
     PER_POD = "the largest of the sums of spec, allocated and actual (Kubernetes 1.37 and newer)"

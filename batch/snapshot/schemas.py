@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from batch.snapshot.schema import FLAG, INSTANT, INTEGER, REAL, TEXT, Column, Schema
 
 FORMAT_VERSION = 1
@@ -177,11 +179,16 @@ PODS = Schema(
         ),
         Column("cpu_limited", FLAG, "whether every container that runs side by side has a CPU limit"),
         Column("memory_limited", FLAG, "whether every container that runs side by side has a memory limit"),
-        Column("host_network", FLAG, "spec.hostNetwork: the pod has the node's own addresses"),
+        Column("host_network", FLAG, "spec.hostNetwork: the pod has the node's own addresses", nullable=True),
         Column("dns_policy", TEXT, "spec.dnsPolicy", nullable=True),
-        Column("local_storage", FLAG, "whether it has an emptyDir on disk or a hostPath: what is in it stays on the node"),
+        Column("local_storage", FLAG, "whether it has an emptyDir on disk or a hostPath: what is in it stays on the node", nullable=True),
         Column("safe_to_evict", FLAG, "annotation cluster-autoscaler.kubernetes.io/safe-to-evict; NA where there is none", nullable=True),
-        Column("kept_apart", FLAG, "whether it says, required or preferred, to stay away from others: anti-affinity or topology spread"),
+        Column(
+            "kept_apart",
+            FLAG,
+            "whether it says, required or preferred, to stay away from others: anti-affinity or topology spread",
+            nullable=True,
+        ),
     ),
 )
 
@@ -429,7 +436,12 @@ JOBS = Schema(
         Column("owner_name", TEXT, "name of the owner", nullable=True),
         Column("manual", FLAG, "true when it was started by hand from a CronJob"),
         Column("suspended", FLAG, "spec.suspend"),
-        Column("parallelism", INTEGER, "spec.parallelism; 1 where it is not set", "count"),
+        Column(
+            "parallelism",
+            INTEGER,
+            "pods that may run at once: spec.parallelism, 1 where it is not set, and at most spec.completions",
+            "count",
+        ),
         Column(
             "template_requests_cpu_nanocores",
             INTEGER,
@@ -538,3 +550,23 @@ SCHEMAS = {
         REJECTS,
     )
 }
+
+SOURCES_OF_OPTIONAL: Mapping[str, tuple[str, ...]] = {
+    "node_usage": ("nodemetrics",),
+    "container_usage": ("podmetrics",),
+    "workload_containers": ("deployments", "statefulsets", "daemonsets"),
+    "hpas": ("horizontalpodautoscalers",),
+    "hpa_resources": ("horizontalpodautoscalers",),
+    "jobs": ("jobs",),
+    "job_resources": ("jobs",),
+    "services": ("services",),
+    "resource_quotas": ("resourcequotas",),
+    "disruption_budgets": ("poddisruptionbudgets",),
+    "budget_requirements": ("poddisruptionbudgets",),
+    "node_groups": ("clusterautoscalerstatus", "nodepools"),
+    "api_requests": (),
+    "control_plane_metrics": ("control_plane",),
+    "gpu_usage": ("prometheus",),
+    "rejects": (),
+}
+"""What is not known of a snapshot that lacks a table; one that lacks any other table is no snapshot."""

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from decimal import Decimal
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from batch.snapshot.model import Snapshot
-from batch.snapshot.schemas import CONTAINER_USAGE
+from batch.snapshot.schemas import CONTAINER_USAGE, CONTAINERS
 
 POOL_LABELS = (
     "karpenter.sh/nodepool",
@@ -23,6 +24,12 @@ POOL_LABELS = (
 
 FINISHED = ("Succeeded", "Failed")
 """Phases in which a pod holds nothing any more."""
+
+_POD = ["namespace", "pod"]
+_USAGE = ["usage_cpu_nanocores", "usage_memory_bytes"]
+
+_EXACT = pa.decimal128(38, 0)
+"""Holds every sum of 64-bit integers that there can be; Arrow adds up int64 as int64 and says nothing when it wraps around."""
 
 INTEGER = pd.ArrowDtype(pa.int64())
 TEXT = pd.ArrowDtype(pa.string())
@@ -82,38 +89,67 @@ def pod_usage(snapshot: Snapshot, max_age_seconds: float) -> pd.DataFrame:
     """Usage of each measured pod: namespace, pod, usage_cpu_nanocores, usage_memory_bytes.
 
     Of the measurements not older than `max_age_seconds` at taken_at: at each instant the sum over the pod's containers; then over the
-    instants the mean for CPU, which is shared in time, and the largest for memory, which is not. An instant at which a container's value is
-    NA does not count: a part is not the whole.
+    instants the mean for CPU, which is shared in time, and the largest for memory, which is not. An instant at which a container is missing, or
+    its value is NA, does not count: a part is not the whole. A sum beyond 64 bits is NA.
     """
-    usage = fresh_usage(snapshot, max_age_seconds)
-    columns = ["usage_cpu_nanocores", "usage_memory_bytes"]
-    nulls = pc.CountOptions(mode="only_null")
-    at_instants = usage.group_by(["namespace", "pod", "measured_at"]).aggregate(
-        [(column, "sum") for column in columns] + [(column, "count", nulls) for column in columns]
-    )
-    whole = at_instants.select(["namespace", "pod"])
-    for column in columns:
-        known = pc.equal(at_instants[f"{column}_count"], 0)
-        whole = whole.append_column(column, pc.if_else(known, at_instants[f"{column}_sum"], pa.scalar(None, pa.int64())))
-    pods = whole.group_by(["namespace", "pod"]).aggregate(
-        [("usage_cpu_nanocores", "sum"), ("usage_cpu_nanocores", "count"), ("usage_memory_bytes", "max")]
-    )
+    whole = _at_whole_instants(snapshot, fresh_usage(snapshot, max_age_seconds))
+    pods = whole.group_by(_POD).aggregate([("usage_cpu_nanocores", "sum"), ("usage_cpu_nanocores", "count"), ("usage_memory_bytes", "max")])
     counts = pods["usage_cpu_nanocores_count"]
     counts = pc.if_else(pc.equal(counts, 0), pa.scalar(None, pa.int64()), counts)
-    rounded_up = pc.subtract(pc.add(pods["usage_cpu_nanocores_sum"], counts), 1)
+    rounded_up = pc.subtract(pc.add(_in_64_bits(pods["usage_cpu_nanocores_sum"]), counts), 1)
     frame: pd.DataFrame = (
         pa.table(
             {
                 "namespace": pods["namespace"],
                 "pod": pods["pod"],
                 "usage_cpu_nanocores": pc.divide(rounded_up, counts),
-                "usage_memory_bytes": pods["usage_memory_bytes_max"],
+                "usage_memory_bytes": _in_64_bits(pods["usage_memory_bytes_max"]),
             }
         )
         .sort_by([("namespace", "ascending"), ("pod", "ascending")])
         .to_pandas(types_mapper=pd.ArrowDtype)
     )
     return frame
+
+
+def _at_whole_instants(snapshot: Snapshot, usage: pa.Table) -> pa.Table:
+    """Sum up each pod at each instant, as decimals; NA where a container is missing or has no value.
+
+    What is measured beside the pod's app containers and sidecars, such as an ephemeral container, is added.
+    """
+    containers = CONTAINERS.to_arrow(snapshot.table("containers")).select([*_POD, "container", "kind"])
+    running = containers.filter(pc.is_in(containers["kind"], pa.array(["app", "sidecar"]))).rename_columns([*_POD, "container", "expected"])
+    expected = running.group_by(_POD).aggregate([("container", "count")])
+    exact = usage.join(running, [*_POD, "container"])
+    for column in _USAGE:
+        exact = exact.set_column(exact.column_names.index(column), column, exact[column].cast(_EXACT))
+    nulls = pc.CountOptions(mode="only_null")
+    summed = exact.group_by([*_POD, "measured_at"]).aggregate(
+        [(column, "sum") for column in _USAGE] + [(column, "count", nulls) for column in _USAGE] + [("expected", "count")]
+    )
+    summed = summed.join(expected, _POD)
+    is_whole = pc.greater_equal(summed["expected_count"], pc.coalesce(summed["container_count"], 0))
+    whole = summed.select(_POD)
+    for column in _USAGE:
+        known = pc.and_(is_whole, pc.equal(summed[f"{column}_count"], 0))
+        whole = whole.append_column(column, pc.if_else(known, summed[f"{column}_sum"], pa.scalar(None, _EXACT)))
+    return whole
+
+
+def exact_sums(frame: pd.DataFrame, by: str, columns: Sequence[str]) -> pd.DataFrame:
+    """Add up integer columns by a text column, which is the index; NA where nothing is known, and where the sum is beyond 64 bits."""
+    table = pa.table({by: pa.array(frame[by], TEXT.pyarrow_dtype), **{c: pa.array(frame[c], pa.int64()).cast(_EXACT) for c in columns}})
+    some = pc.ScalarAggregateOptions(min_count=1)
+    summed = table.group_by(by).aggregate([(column, "sum", some) for column in columns])
+    found = pa.table({by: summed[by], **{column: _in_64_bits(summed[f"{column}_sum"]) for column in columns}})
+    sums: pd.DataFrame = found.to_pandas(types_mapper=pd.ArrowDtype)
+    return sums.set_index(by)
+
+
+def _in_64_bits(exact: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Give decimals as integers; what does not fit, with room for a count to be added, is NA."""
+    fits = pc.less_equal(exact, pa.scalar(Decimal(2**62), _EXACT))
+    return pc.if_else(fits, exact, pa.scalar(None, _EXACT)).cast(pa.int64())
 
 
 def fresh_usage(snapshot: Snapshot, max_age_seconds: float) -> pa.Table:

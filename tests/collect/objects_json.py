@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from batch.collect.objects import Decoder, Pod
+from batch.collect.items import Items
+from batch.collect.objects import Pod
+from batch.collect.rejects import Rejects
 
 
 def page(*items: dict[str, Any] | None, **more: Any) -> bytes:
@@ -36,6 +38,6 @@ def pod(name: str = "p1", *, spec: dict[str, Any] | None = None, status: dict[st
 
 def decode_pod(value: dict[str, Any]) -> Pod:
     """Give the pod as collect holds it."""
-    (item,) = Decoder(Pod).items(page(value))
-    assert isinstance(item, Pod)
+    _, items = Items(Pod, "Pod", Rejects()).of(page(value))
+    ((_, item),) = items
     return item

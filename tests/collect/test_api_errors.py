@@ -9,8 +9,10 @@ import pytest
 import yaml
 from kubernetes.client.api_client import ApiClient
 
-from batch.collect.source import NODE_METRICS, NODES, POD_METRICS, PODS, Kind, ListExpired, SourceError
+from batch.collect.source import NODE_METRICS, NODES, POD_METRICS, PODS, Kind, ListExpired, PartlyForbidden, SourceError
+from batch.errors import CollectError
 from tests.collect.api_lists import Clock, Connect, names, pods
+from tests.collect.test_assemble import snapshot_of
 from tests.kube.fake import FakeKube, Trouble, rules_from_manifests
 
 CRONJOBS = Kind("cronjobs", "batch", "v1", namespaced=True)
@@ -155,18 +157,52 @@ def test_a_missing_right_names_the_rule_to_add(connect: Connect) -> None:
     assert len(kube.requests) == 2
 
 
-def test_a_right_missing_in_one_namespace_names_it(connect: Connect) -> None:
-    role = """
-    kind: Role
-    metadata: {name: report, namespace: a}
-    rules: [{apiGroups: [""], resources: [pods], verbs: [list]}]
-    """
-    with FakeKube(rules_from_manifests(yaml.safe_load_all(role))) as kube:
-        pages = connect(kube, cluster__namespaces="a,b").pages(PODS)
+ROLE_IN_A = """
+kind: Role
+metadata: {name: report, namespace: a}
+rules: [{apiGroups: [""], resources: [pods], verbs: [list]}]
+"""
+
+
+def test_a_right_missing_in_one_namespace_names_it_and_the_others_are_read(connect: Connect) -> None:
+    with FakeKube(rules_from_manifests(yaml.safe_load_all(ROLE_IN_A))) as kube:
+        kube.add(pods(2, "a"))
+        pages = connect(kube, cluster__namespaces="b,a").pages(PODS)
         next(pages)
-        with pytest.raises(SourceError, match='no right to list pods of API group "" in namespace "b"') as caught:
+        with pytest.raises(PartlyForbidden, match='no right to list pods of API group "" in namespace "b"') as caught:
             next(pages)
+    assert caught.value.namespaces == ("b",)
     assert 'a Role in namespace "b"' in caught.value.remedy
+
+
+def test_a_snapshot_of_namespaces_has_a_gap_for_the_forbidden_one(connect: Connect) -> None:
+    with FakeKube(rules_from_manifests(yaml.safe_load_all(ROLE_IN_A))) as kube:
+        kube.add(pods(2, "a"))
+        kube.add(pods(1, "b"))
+        snapshot = snapshot_of(connect(kube, cluster__namespaces="a,b"), namespaces=("a", "b"))
+    assert snapshot.table("pods")["namespace"].tolist() == ["a", "a"]
+    assert snapshot.namespaces == ("a",)
+    reason, others = (gap.reason for gap in snapshot.gaps if gap.source == "pods")
+    assert others == "only those of a were read"
+    assert reason.startswith('left out in b: no right to list pods of API group "" in namespace "b" (403)')
+
+
+def test_rights_missing_in_all_namespaces_end_the_run(connect: Connect) -> None:
+    with FakeKube(rules_from_manifests(yaml.safe_load_all(ROLE_IN_A))) as kube:
+        cluster = connect(kube, cluster__namespaces="b,c")
+        with pytest.raises(CollectError, match=r'in namespace "b" \(403\).*a Role in namespace "b"'):
+            snapshot_of(cluster, namespaces=("b", "c"))
+
+
+def test_a_right_withdrawn_in_mid_list_leaves_nothing_half_used(connect: Connect) -> None:
+    with FakeKube(rules_from_manifests(yaml.safe_load_all(ROLE_IN_A))) as kube:
+        kube.add(pods(2, "a"))
+        pages = connect(kube, cluster__namespaces="a,b", api__page_size=1).pages(PODS)
+        next(pages)
+        kube.rules = []
+        with pytest.raises(SourceError, match="403") as caught:
+            next(pages)
+    assert not isinstance(caught.value, PartlyForbidden)
 
 
 def test_an_api_that_is_not_there_is_asked_once(kube: FakeKube, connect: Connect) -> None:

@@ -26,16 +26,18 @@ def read(cluster: Cluster) -> Snapshot:
     )
 
 
-def fill(kube: FakeKube, kind: str, version: str, count: int, **parts: Any) -> None:
+def fill(kube: FakeKube, kind: str, version: str, count: int, owner: dict[str, Any] | None = None, **parts: Any) -> None:
     for number in range(count):
-        place = {} if kind == "Node" else {"namespace": f"team-{number % 7}"}
+        place: dict[str, Any] = {} if kind == "Node" else {"namespace": f"team-{number % 7}"}
+        place |= {"ownerReferences": [owner]} if owner else {}
         kube.add({"apiVersion": version, "kind": kind, "metadata": {"name": f"{kind.lower()}-{number:05}", **place}, **parts})
 
 
 def test_a_run_asks_less_than_two_requests_for_500_objects_and_40(kube: FakeKube, connect: Connect) -> None:
     fill(kube, "Node", "v1", 1203)
-    fill(kube, "Pod", "v1", 5102, spec={"containers": [{"name": "c"}]}, status={"phase": "Running"})
-    for kind, version in (("Service", "v1"), ("Job", "batch/v1"), ("Deployment", "apps/v1"), ("PodDisruptionBudget", "policy/v1")):
+    owner = {"kind": "StatefulSet", "name": "web", "controller": True}
+    fill(kube, "Pod", "v1", 5102, owner, spec={"containers": [{"name": "c"}]}, status={"phase": "Running"})
+    for kind, version in (("Service", "v1"), ("Job", "batch/v1"), ("StatefulSet", "apps/v1"), ("PodDisruptionBudget", "policy/v1")):
         fill(kube, kind, version, 501)
     table = read(connect(kube)).table("api_requests")
     cost = {kind: (requests, objects) for kind, requests, _, objects in table.to_numpy().tolist()}

@@ -8,6 +8,7 @@ import pytest
 
 from batch.collect.jobs import JobCollector
 from batch.collect.rejects import Rejects
+from batch.collect.source import at_any_time
 from tests.collect.objects_json import container, page, pod
 from tests.collect.test_assemble import Fake, snapshot_of
 
@@ -56,9 +57,9 @@ def test_replica_sets_are_asked_only_when_a_pod_leaves_a_question() -> None:
     asked: list[str] = []
 
     class Watched(Fake):
-        def pages(self, kind: Any) -> Any:
+        def pages(self, kind: Any, before_page: Any = at_any_time) -> Any:
             asked.append(kind.name)
-            return super().pages(kind)
+            return super().pages(kind, before_page)
 
     clear = pod("a", ownerReferences=[reference("ReplicaSet", "web-7d9c", controller=True)], labels={"pod-template-hash": "7d9c"})
     open_question = pod("b", ownerReferences=[reference("ReplicaSet", "canary-55", "r1", controller=True)])

@@ -11,7 +11,7 @@ from batch.collect.autoscalers import AutoscalerCollector
 from batch.collect.rejects import Rejects
 from batch.collect.source import AUTOSCALERS, DEPLOYMENTS, STATEFUL_SETS, SourceError
 from batch.collect.templates import TemplateCollector
-from tests.collect.objects_json import container, page
+from tests.collect.objects_json import container, page, pod
 from tests.collect.test_assemble import Fake, snapshot_of
 
 
@@ -52,7 +52,9 @@ def test_only_the_namespaces_that_are_read_have_rows() -> None:
 
 
 def test_kinds_that_cannot_be_read_are_gaps_and_the_others_stay() -> None:
-    source = Fake()
+    owners = [("ReplicaSet", "web"), ("StatefulSet", "redis"), ("DaemonSet", "agent")]
+    references = {name: [{"kind": kind, "name": name, "uid": name, "controller": True}] for kind, name in owners}
+    source = Fake(pods=[page(*(pod(name, ownerReferences=owner) for name, owner in references.items()))])
     source.serve(DEPLOYMENTS, [SourceError(DEPLOYMENTS, "forbidden", forbidden=True)])
     source.serve(STATEFUL_SETS, [page(workload("redis", "redis"))])
     source.serve(AUTOSCALERS, [SourceError(AUTOSCALERS, "not served", absent=True)])

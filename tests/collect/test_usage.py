@@ -49,7 +49,7 @@ def test_a_measurement_without_time_is_refused() -> None:
 def test_a_null_list_is_an_empty_list() -> None:
     collector = PodUsageCollector(Rejects())
     assert collector.take(b'{"kind":"PodMetricsList","metadata":{},"items":null}') == 0
-    assert collector.newest() is None
+    assert collector.tables()["container_usage"].empty
 
 
 def test_node_metrics_are_of_the_machine() -> None:
@@ -59,4 +59,4 @@ def test_node_metrics_are_of_the_machine() -> None:
     )
     row = collector.tables()["node_usage"].iloc[0]
     assert (row["machine_usage_cpu_nanocores"], row["machine_usage_memory_bytes"], row["window_seconds"]) == (6 * 10**9, 8 * 2**30, 60)
-    assert collector.newest() == datetime(2026, 12, 1, 2, tzinfo=UTC)
+    assert row["measured_at"] == datetime(2026, 12, 1, 2, tzinfo=UTC)

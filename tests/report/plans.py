@@ -45,8 +45,8 @@ def small_plan() -> CapacityPlan:
     )
     nodes = NODE_CAPACITY.frame(
         (
-            ("n1", "a", "m5", "z1", True, True, False, None, 2, 110, 4 * CORE, 2 * CORE, 250_000_000, 1, 16 * GIB, GIB, MIB, 7),
-            ("n2", "a", "m5", None, None, False, False, "cordoned", 0, None, None, 0, None, None, None, 0, None, None),
+            ("n1", "a", "m5", "z1", True, True, False, None, 2, 110, 4 * CORE, 2 * CORE, 250_000_000, 1, 16 * GIB, GIB, MIB, 7, 0),
+            ("n2", "a", "m5", None, None, False, False, "cordoned", 0, None, None, 0, None, None, None, 0, None, None, 0),
         )
     )
     pods = PROFILE_PODS.frame(

@@ -1,5 +1,5 @@
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,8 @@ from batch.scale.assess import assess as assess_scale
 from batch.scale.catalogue import RULES
 from batch.settings import Settings
 from batch.snapshot.model import Gap, Snapshot
-from tests.builders import GIB, MIB, TAKEN_AT, node, pod, snapshot
+from batch.snapshot.views import sampling
+from tests.builders import GIB, MIB, TAKEN_AT, node, pod, snapshot, usage
 from tests.report.plans import empty_plan, small_plan
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "reports" / "schema" / "report-v1.schema.json").read_text(encoding="utf-8"))
@@ -33,10 +34,9 @@ FINDING = Finding(
 
 def document(shot: Snapshot, plan: CapacityPlan, **more: Any) -> dict[str, Any]:
     run = Run("r1", "2026-03-01", shot.source, TAKEN_AT, TAKEN_AT, datetime(2026, 3, 1, 3, 1, tzinfo=UTC), None, complete=True)
-    parts: dict[str, Any] = {"findings": (), "gaps": shot.gaps, "artifacts": (), **more}
-    made: dict[str, Any] = json.loads(
-        encode(report_document(run, shot, plan, assess(shot, Settings()), assess_scale(shot, Settings()), **parts))
-    )
+    parts: dict[str, Any] = {"findings": (), "gaps": shot.gaps, "artifacts": (), "sampling": sampling(shot, 600), **more}
+    gpu, scale = assess(shot, Settings()), assess_scale(shot, Settings())
+    made: dict[str, Any] = json.loads(encode(report_document(run, shot, plan, gpu, scale, **parts)))
     jsonschema.Draft202012Validator(SCHEMA, format_checker=jsonschema.FormatChecker()).validate(made)
     return made
 
@@ -156,3 +156,16 @@ def test_encoding_keeps_letters_and_refuses_nan() -> None:
     assert encode({"name": "größe"}) == '{\n "name": "größe"\n}\n'.encode()
     with pytest.raises(ValueError, match="JSON compliant"):
         encode({"ratio": float("nan")})
+
+
+def test_the_run_says_how_often_usage_was_measured_and_over_how_long() -> None:
+    readings = [usage("p", 1, 1, measured_at=TAKEN_AT - timedelta(seconds=age)) for age in (0, 30, 30, 90)]
+    measured = snapshot(nodes=[node("n1")], pods=[pod("p")], usage=list({row.columns["measured_at"]: row for row in readings}.values()))
+    assert document(measured, small_plan())["run"]["sampling"] == {
+        "reading_count": 3,
+        "span_seconds": 90,
+        "first_at": "2026-03-01T02:58:30Z",
+        "last_at": "2026-03-01T03:00:00Z",
+    }
+    never = {"reading_count": 0, "span_seconds": None, "first_at": None, "last_at": None}
+    assert document(snapshot(), empty_plan())["run"]["sampling"] == never

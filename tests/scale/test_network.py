@@ -45,6 +45,10 @@ def test_pods_on_the_host_network_need_their_own_dns_policy(pods: list[PodRows],
     assert (found.status, found.objects) == (status, names)
 
 
+def test_an_older_snapshot_does_not_tell_who_is_on_the_host_network() -> None:
+    assert check("network.host-dns", nodes=[node("n1")], pods=[pod("p", host_network=None)]).status is UNKNOWN
+
+
 @pytest.mark.parametrize(
     ("ranges", "slots", "status", "value"),
     [

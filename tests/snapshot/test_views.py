@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pandas as pd
+import pytest
 
 from batch.snapshot.schemas import CONTAINER_USAGE
-from batch.snapshot.views import pod_usage, total
+from batch.snapshot.views import INTEGER, TEXT, exact_sums, pod_usage, total
 from tests.builders import TAKEN_AT, snapshot
 
 
@@ -37,6 +38,24 @@ def test_a_container_without_value_leaves_that_instant_out() -> None:
 
 def test_a_stale_measurement_is_none() -> None:
     assert list(usage_of(("old", "a", 601, 1, 1), ("new", "a", 600, 1, 1)).index) == ["new"]
+
+
+@pytest.mark.parametrize(("amount", "mean"), [(2**62, 2**61), (2**63 - 1, None)])
+def test_sums_beyond_64_bits_are_unknown_and_never_wrap_around(amount: int, mean: int | None) -> None:
+    usage = usage_of(
+        ("p", "a", 60, amount, amount), ("p", "b", 60, amount, amount), ("q", "a", 60, amount // 2, 5), ("q", "a", 30, amount // 2, 7)
+    )
+    assert usage.loc["p"].isna()[["usage_cpu_nanocores", "usage_memory_bytes"]].all()
+    assert usage.loc["q", "usage_memory_bytes"] == 7
+    assert (None if pd.isna(usage["usage_cpu_nanocores"]["q"]) else usage["usage_cpu_nanocores"]["q"]) == mean
+
+
+def test_sums_by_node_are_exact_or_unknown() -> None:
+    amounts = pd.Series([2**61, 1, 2**62, 2**62, None], dtype=INTEGER)
+    frame = pd.DataFrame({"node": pd.Series(list("aabbc"), dtype=TEXT), "x": amounts})
+    sums = exact_sums(frame, "node", ["x"])["x"]
+    assert sums["a"] == 2**61 + 1
+    assert sums.isna().to_dict() == {"a": False, "b": True, "c": True}
 
 
 def test_a_total_of_nothing_known_is_unknown() -> None:

@@ -159,7 +159,7 @@ def _dns(found: ScaleAssessment) -> Table:
         columns=(Column("Pod", "name"), Column("Node", "name"), Column("Phase"), Column("Kept apart from others")),
         rows=tuple(
             Row(
-                (row["pod"], row["node"], row["phase"], "yes" if row["kept_apart"] else "no"),
+                (row["pod"], row["node"], row["phase"], None if row["kept_apart"] is None else "yes" if row["kept_apart"] else "no"),
                 strained=frozenset({1} if row["node"] in named else ()),
             )
             for row in rows

@@ -1,0 +1,116 @@
+"""The objects in the pages of a list, decoded to one type; what does not fit, has no name or is of another kind costs itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from typing import Generic, TypeVar, cast
+
+import msgspec
+
+from batch.collect.objects import Listed, Metadata
+from batch.collect.rejects import Rejects
+
+Item = TypeVar("Item", bound=Listed)
+
+_ANY_KIND = (None, "List", "PartialObjectMetadataList")
+"""Kinds of a list that do not tell the kind of its items: a hand-made one, kubectl's, and that of metadata alone."""
+
+
+class _Page(msgspec.Struct, Generic[Item]):
+    items: list[Item] | None
+    kind: str | None = None
+
+
+class _RawPage(msgspec.Struct):
+    items: list[msgspec.Raw] | None
+    kind: str | None = None
+
+
+class _Kind(msgspec.Struct):
+    kind: str | None = None
+
+
+class NotAList(ValueError):
+    """The text is not the JSON of a Kubernetes List of that kind."""
+
+
+class Items(Generic[Item]):
+    """Decodes pages of objects of one kind, such as "Pod"; of namespaced objects those of `namespaces`, or all."""
+
+    def __init__(self, item: type[Item], kind: str, rejects: Rejects, namespaces: Collection[str] = ()) -> None:
+        self._kind = kind
+        self._expected = (None, kind, "PartialObjectMetadata")
+        self._page = msgspec.json.Decoder(_Page[item])  # type: ignore[valid-type]
+        self._item = msgspec.json.Decoder(item)
+        self._raw_page = msgspec.json.Decoder(_RawPage)
+        self._rejects = rejects
+        self._namespaces = frozenset(namespaces)
+
+    def of(self, page: bytes) -> tuple[int, Iterator[tuple[str, Item]]]:
+        """Give how many objects the page holds, and an iterator of the names and objects to be read. Raises NotAList."""
+        items = self._decoded(page)
+        return len(items), self._chosen(items)
+
+    def _decoded(self, page: bytes) -> Sequence[Item | Listed | None]:
+        """Give what the page holds; None stands for an object that does not fit, which is noted."""
+        try:
+            whole = self._page.decode(page)
+        except msgspec.ValidationError:
+            return self._one_by_one(page)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise NotAList(str(error)) from error
+        self._check_kind(whole.kind)
+        return whole.items or ()
+
+    def _one_by_one(self, page: bytes) -> Sequence[Item | Listed | None]:
+        try:
+            whole = self._raw_page.decode(page)
+        except msgspec.ValidationError as error:
+            raise NotAList(str(error)) from error
+        self._check_kind(whole.kind)
+        return [self._one(raw) for raw in whole.items or ()]
+
+    def _check_kind(self, kind: str | None) -> None:
+        if kind not in (*_ANY_KIND, f"{self._kind}List"):
+            raise NotAList(f"it is a {kind}, not a {self._kind}List")
+
+    def _one(self, raw: msgspec.Raw) -> Item | Listed | None:
+        try:
+            return self._item.decode(raw)
+        except msgspec.ValidationError as error:
+            if (kind := _kind_of(raw)) not in self._expected:
+                return Listed(metadata=Metadata(), kind=kind)
+            self._rejects.add(f"{self._kind.lower()} {_name_of(raw)}", "object", "", str(error))
+            return None
+
+    def _chosen(self, items: Sequence[Item | Listed | None]) -> Iterator[tuple[str, Item]]:
+        expected, namespaces = self._expected, self._namespaces
+        foreign: Counter[str] = Counter()
+        for item in items:
+            if item is None:
+                continue
+            if item.kind not in expected:
+                foreign[str(item.kind)] += 1
+            elif not item.metadata.name:
+                self._rejects.add(f"{self._kind.lower()} without a name", "metadata.name", "", "missing")
+            elif not namespaces or item.metadata.namespace in namespaces:
+                yield item.metadata.name, cast("Item", item)
+        for kind, count in foreign.items():
+            reason = f"{count} of another kind stand in the list, and are left out: save each kind to a file of its own"
+            self._rejects.add(f"{self._kind.lower()} list", "items.kind", kind, reason)
+
+
+def _kind_of(raw: msgspec.Raw) -> str | None:
+    try:
+        return msgspec.json.decode(raw, type=_Kind).kind
+    except msgspec.ValidationError:
+        return None
+
+
+def _name_of(raw: msgspec.Raw) -> str:
+    """Name a broken object as well as it can be named."""
+    metadata = msgspec.json.decode(raw).get("metadata") if bytes(raw).lstrip().startswith(b"{") else None
+    if not isinstance(metadata, dict):
+        return "an object without a name"
+    return "/".join(str(metadata[key]) for key in ("namespace", "name") if metadata.get(key)) or "an object without a name"
