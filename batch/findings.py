@@ -7,8 +7,9 @@ with named values and the kind of each ("{room:bytes}"), which report/format.py 
 from __future__ import annotations
 
 import enum
+import re
 import string
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from types import MappingProxyType
@@ -17,6 +18,8 @@ KINDS = frozenset(
     {"", "text", "count", "bytes", "nanocores", "cores", "ratio", "seconds", "probability", "quantile", "instant", "day", "money"}
 )
 """How a value in a Message may be printed; report/format.py has one function for each."""
+
+_FIELD = re.compile(r"\{(\w+)(:\w*)?\}")
 
 
 class Severity(enum.StrEnum):
@@ -66,6 +69,16 @@ def message(template: str, **values: object) -> Message:
 def plain(text: str) -> Message:
     """Make a Message of a text without values, braces and all."""
     return Message(text.replace("{", "{{").replace("}", "}}"))
+
+
+def joined(sentences: Iterable[Message]) -> Message:
+    """Join sentences into one Message."""
+    texts: list[str] = []
+    values: dict[str, object] = {}
+    for number, sentence in enumerate(sentences):
+        texts.append(_FIELD.sub(rf"{{\g<1>_{number}\g<2>}}", sentence.template))
+        values |= {f"{name}_{number}": value for name, value in sentence.values.items()}
+    return Message(" ".join(texts), values)
 
 
 def plural(count: int, one: str, many: str) -> str:

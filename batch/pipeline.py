@@ -15,14 +15,18 @@ from batch.collect.assemble import ONCE, Identity, Sampling, assemble
 from batch.collect.dump import Dump
 from batch.collect.source import Footprint, Source
 from batch.deadline import Deadline
-from batch.deliver import layout, publish, spool
+from batch.deliver import layout, publish, smtp, spool
+from batch.deliver.mail import mail
 from batch.deliver.model import Receipt
 from batch.deliver.storage import StorageError, locate, open_store, without_keys
 from batch.errors import BatchError, CollectError, DeliverError, Interrupted, RenderError, SettingsError
 from batch.gpu.assess import assess as assess_gpu
+from batch.gpu.levels import levels as gpu_levels
+from batch.jobs.assess import assess as assess_jobs
 from batch.plan import price_list
 from batch.plan.assess import assess as assess_plan
 from batch.plan.flavors import check_names
+from batch.plan.forecast.assess import assess as assess_trends
 from batch.plan.model import CapacityPlan
 from batch.plan.prices import Prices
 from batch.plan.profiles import given_profiles
@@ -88,6 +92,7 @@ def run(settings: Settings, world: World, outcome: Outcome) -> None:
     outputs = chosen_outputs(settings, world)
     for url in outputs:
         locate(url)  # a bad address is said now, not after the night's work
+    smtp.check_settings(settings.mail)
     prices = price_list.read(settings.prices)  # and so are bad prices
     check_plan(settings, world)  # and what is to be planned
     started_at = world.now()
@@ -103,6 +108,8 @@ def run(settings: Settings, world: World, outcome: Outcome) -> None:
         if not outcome.delivered:
             raise
         report = outcome.report = _put_in_order(report, outputs, settings, outcome, stop)
+    else:
+        _mail(report, settings, world, outcome)
     if any(receipt.error for receipt in outcome.receipts):
         kept = spool.keep(report, settings.run.spool_directory)
         outcome.failure = publish.failure(tuple(outcome.receipts), kept)
@@ -110,6 +117,17 @@ def run(settings: Settings, world: World, outcome: Outcome) -> None:
         outcome.failure = RenderError(
             "pdf-failed", attempted="make report.pdf", why=report.problem, remedy="The other files were delivered; the log has the details."
         )
+
+
+def _mail(report: Report, settings: Settings, world: World, outcome: Outcome) -> None:
+    """Mail the report, whatever became of the outputs. A run that is stopped meanwhile has delivered all the same, if an output has it."""
+    try:
+        for receipt in mail(report, tuple(outcome.receipts), settings, world.sleep):
+            outcome.receipts.append(receipt)
+    except Interrupted as stop:
+        if not outcome.delivered:
+            raise
+        outcome.stopped = f"{stop} before everybody had the mail"
 
 
 def _put_in_order(report: Report, outputs: Sequence[str], settings: Settings, outcome: Outcome, stop: Interrupted) -> Report:
@@ -124,7 +142,8 @@ def _put_in_order(report: Report, outputs: Sequence[str], settings: Settings, ou
     publish.correct(report, served, settings)
     unserved = ", ".join(map(without_keys, outputs[tried:]))
     where = f"the files are kept in {kept}" if kept else "the files could not be kept either, the log says why"
-    outcome.stopped = f"{stop} before {unserved} had the report (complete: false); {where}"
+    unmailed = "; no mail was sent" if settings.mail.host else ""
+    outcome.stopped = f"{stop} before {unserved} had the report (complete: false); {where}{unmailed}"
     return report
 
 
@@ -195,9 +214,8 @@ def remember(settings: Settings, url: str, snapshot: Snapshot) -> History:
         store = open_store(url, settings)
     except SettingsError as error:
         return History(gaps=(history.unreadable(error.why),))
-    return history.load(
-        store, layout.history_path(snapshot.cluster), before=snapshot.date, window_seconds=settings.rightsizing.window_seconds
-    )
+    window = history.Window(snapshot.date, settings.rightsizing.window_seconds, settings.trends.window_seconds)
+    return history.load(store, layout.history_path(snapshot.cluster), window, namespaces=snapshot.namespaces)
 
 
 def make_report(
@@ -211,6 +229,8 @@ def make_report(
     snapshot = replace(snapshot, gaps=(*snapshot.gaps, *remembered.gaps))
     capacity = assess_plan(snapshot, settings, remembered, prices)
     accelerators = assess_gpu(snapshot, settings)
+    jobs = assess_jobs(snapshot, settings)
+    capacity = replace(capacity, trends=assess_trends(snapshot, capacity, gpu_levels(accelerators), remembered, settings))
     growth = assess_scale(snapshot, settings, remembered, emptying_of(capacity))
     world.progress.stage("render")
     this_run = Run(
@@ -223,7 +243,7 @@ def make_report(
         deadline_seconds=settings.run.deadline_seconds,
         complete=snapshot.complete,
     )
-    return render(this_run, snapshot, capacity, accelerators, growth, settings, files)
+    return render(this_run, snapshot, capacity, accelerators, jobs, growth, settings, files)
 
 
 def emptying_of(plan: CapacityPlan) -> Emptying | None:

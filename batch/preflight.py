@@ -14,6 +14,8 @@ from batch.collect.api import Cluster, rule_to_add
 from batch.collect.assemble import EFFECTS
 from batch.collect.source import FILE_NAMES, JOBS, NODES, OF_AUTOSCALERS, PODS, Kind, SourceError
 from batch.deadline import Deadline
+from batch.deliver import layout, smtp
+from batch.deliver.smtp import MailError
 from batch.deliver.storage import StorageError, locate, open_store, without_keys
 from batch.errors import BatchError, CollectError, DeliverError, RenderError, SettingsError
 from batch.pipeline import World, chosen_outputs, cluster_name, take_snapshot
@@ -68,6 +70,7 @@ def check(settings: Settings, world: World) -> tuple[Line, ...]:
         *_pdf(settings, world),
         *_outputs(settings, world),
         _written("spool folder", str(settings.run.spool_directory), settings, exit_code=0),
+        *_mail(settings),
     )
 
 
@@ -263,6 +266,7 @@ def _outputs(settings: Settings, world: World) -> Iterator[Line]:
             yield Line("missing", what, error.why, error.remedy, error.exit_code)
         else:
             yield _written(what, url, settings, exit_code=DeliverError.exit_code)
+            yield from _deleted(what, url, settings)
 
 
 def _written(what: str, url: str, settings: Settings, *, exit_code: int) -> Line:
@@ -279,3 +283,48 @@ def _written(what: str, url: str, settings: Settings, *, exit_code: int) -> Line
         why = f"{PROBE} was written, and was not there when it was read back"
         return Line("missing", what, why, "Look for a cache or a clean-up between here and there.", exit_code)
     return Line("ok", what, "written, read back and listed", exit_code=exit_code)
+
+
+def _deleted(what: str, url: str, settings: Settings) -> Iterator[Line]:
+    """Where old runs are to be deleted, write and delete a file where a run's files would be: rights may end at that path."""
+    if settings.retention.days is None:
+        return
+    key = f"{layout.cluster_path(settings.cluster.name or 'check')}date=1970-01-01/run=check/{PROBE}"
+    what = f"{what}, old runs"
+    try:
+        store = open_store(url, settings)
+        store.write(key, _PROBE_TEXT, "text/plain; charset=utf-8")
+        store.delete(key)
+        gone = key not in store.keys(key)
+    except StorageError as error:
+        yield Line("missing", what, f"{error.why}. They stay.", error.remedy)
+        return
+    if gone:
+        yield Line("ok", what, f"a file can be deleted; runs are kept for {settings.retention.days} days")
+    else:
+        yield Line(
+            "missing", what, "a deleted file is still there. They stay.", "Look for a lock or a policy of the store that keeps objects."
+        )
+
+
+def _mail(settings: Settings) -> Iterator[Line]:
+    """Connect, log in, and ask the mail server about every recipient; send nothing. Without a server nothing is said, for a run needs none."""
+    mail = settings.mail
+    if not mail.host:
+        return
+    what, code = f"mail server {smtp.server_name(mail)}", DeliverError.exit_code
+    try:
+        smtp.check_settings(mail)
+        with smtp.session(mail) as session:
+            limit = smtp.size_limit(session, mail)
+            refused = smtp.ask(session, mail, mail.recipients)
+    except SettingsError as error:
+        yield Line("missing", what, error.why, error.remedy, error.exit_code)
+    except MailError as error:
+        yield Line("missing", what, error.why, error.remedy, code)
+    else:
+        way = {"starttls": "STARTTLS", "tls": "TLS", "none": "in clear"}[mail.security]
+        login = f"logged in as {mail.username}" if mail.username else "without login"
+        yield Line("ok", what, f"{way}, {login}; takes messages up to {limit:,} bytes", exit_code=code)
+        for address, refusal in refused.items():
+            yield Line("missing", f"mail to {address}", refusal.why, refusal.remedy, code)

@@ -7,15 +7,27 @@ of `--config`, default. An unknown key anywhere is an error that names it and th
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from datetime import date as Date  # noqa: N812  a setting is called date
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, NoReturn, Union, get_args, get_origin
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import yaml
-from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError, field_validator
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    field_validator,
+)
 
 from batch.errors import SettingsError
 
@@ -45,6 +57,18 @@ def _is_text(value: str) -> bool:
 Strings = Annotated[tuple[str, ...], BeforeValidator(_split)]
 Numbers = Annotated[tuple[int, ...], BeforeValidator(_split)]
 Ratio = Annotated[float, Field(ge=0, le=1)]
+
+
+def _known_zone(name: str) -> str:
+    """Refuse a name that the time zone database does not have."""
+    try:
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise ValueError(f"there is no time zone {name!r}") from error
+    return name
+
+
+TimeZone = Annotated[str, AfterValidator(_known_zone)]
 
 
 def setting(default: Any, meaning: str, unit: str = "", **limits: Any) -> Any:
@@ -304,6 +328,32 @@ class GpuSettings(_Group):
     )
 
 
+class JobSettings(_Group):
+    """Jobs, their deadlines, and when CronJobs start."""
+
+    near_deadline_ratio: Ratio = setting(0.1, "A Job is close to its deadline when at most this share of it is left.", "ratio")
+    deadline_quantile: Ratio = setting(0.99, "The quantile of the durations of finished runs on which a proposed deadline rests.", "ratio")
+    deadline_factor: float = setting(
+        2.0, "A proposed deadline is that quantile times this: room for a slow day, and still an end.", "ratio", ge=1
+    )
+    deadline_min_seconds: int = setting(
+        600, "No shorter deadline is proposed: a pod may have to wait for a new node and for its image.", "seconds", gt=0
+    )
+    runs_min: int = setting(3, "Fewest finished runs on which a proposed deadline rests: what a CronJob keeps by default.", "count", ge=1)
+    open_seconds_max: float = setting(
+        86_400, "An unfinished Job without a deadline that is older than this is looked into, whatever it holds.", "seconds", gt=0
+    )
+    late_seconds: float = setting(
+        120, "A start is late when it is due for longer than this: the controller looks at every CronJob within seconds.", "seconds", ge=0
+    )
+    controller_time_zone: TimeZone = setting(
+        "UTC", "Time zone of the controller manager, in which schedules without timeZone hold. Managed clusters have UTC."
+    )
+    crowd_count: int = setting(10, "So many starts in one minute are worth a finding.", "count", ge=2)
+    pile_count: int = setting(20, "So many finished Jobs that nothing ever deletes are worth a finding.", "count", ge=1)
+    patch_files: int = setting(200, "Patch files for deadlines at most; deadlines/kubectl.sh has all of them.", "count", ge=0)
+
+
 class ScaleSettings(_Group):
     """Where the checks of growth warn and fail; docs/scale.md says who says so."""
 
@@ -384,6 +434,23 @@ class ReportSettings(_Group):
     pdf_memory_bytes: int | None = setting(None, "Most memory that the process making the PDF may use. Default: no limit.", "bytes", gt=0)
 
 
+class TrendsSettings(_Group):
+    """What is told from the nights before."""
+
+    window_seconds: float = setting(
+        7_776_000,
+        "How far back nights are read for trends. 90 days: a dozen weeks tell a trend, and what is older tells little of next month.",
+        "seconds",
+        gt=0,
+    )
+    horizon_seconds: float = setting(
+        31_536_000, "How far ahead a date is told at which room runs out. A year; further ahead it would be a guess.", "seconds", gt=0
+    )
+    warning_seconds: float = setting(
+        2_592_000, "A node pool expected to be full within this time is a warning. 30 days: time to order or to argue.", "seconds", gt=0
+    )
+
+
 class S3Settings(_Group):
     """Access to S3-compatible storage; empty values leave boto3's own chain (environment, web identity, instance role) in charge."""
 
@@ -399,6 +466,86 @@ class S3Settings(_Group):
         None, "CA certificates (PEM) of the store. Default: the file that AWS_CA_BUNDLE names, else those that come with botocore."
     )
     timeout_seconds: float = setting(60, "Longest wait for a connection or an answer.", "seconds", gt=0)
+    proxy_url: str | None = setting(None, "Proxy to the store. Default: HTTPS_PROXY, HTTP_PROXY and NO_PROXY.")
+    sse: Literal["AES256", "aws:kms", "aws:kms:dsse"] | None = setting(
+        None,
+        "Server-side encryption to ask for with every object. Default: the bucket's own. A store that does not confirm it is an error.",
+    )
+    kms_key_id: str | None = setting(None, "KMS key for aws:kms. Default: the account's own key for S3.")
+    storage_class: str | None = setting(None, "Storage class of every object, such as STANDARD_IA. Default: the bucket's own.")
+    tags: dict[str, str] = setting({}, "Tags of every object; the key then needs s3:PutObjectTagging too. At most ten.", max_length=10)
+    index_links: Literal["relative", "presigned"] = setting(
+        "relative",
+        "How index.html and latest/index.html link to reports. relative: for a static site, a mounted bucket or a folder. presigned: whoever may open the page can open the newest reports by it, until the links end; never for a page that everybody can read.",
+    )
+    link_seconds: float = setting(
+        604_800,
+        "How long presigned links are asked to live. Seven days is the most that S3 takes; credentials that end earlier shorten it.",
+        "seconds",
+        gt=0,
+        le=604_800,
+    )
+
+
+class RetentionSettings(_Group):
+    """How long reports are kept."""
+
+    days: int | None = setting(
+        None,
+        "Runs of earlier dates than this many days, tonight's included, are deleted from every output after each delivery; what later runs remember (history/) stays, and so does the newest complete run. Default: nothing is deleted.",
+        "days",
+        ge=1,
+    )
+
+
+def _address(value: str) -> str:
+    """Take what can be one mail address and nothing more: a line break would begin a header of its own."""
+    if not re.fullmatch(r"[^\s<>()\[\],;:\\\"@]+@[^\s<>()\[\],;:\\\"@]+", value) or not value.isprintable():
+        raise ValueError("is no mail address of the form name@example.com")
+    return value
+
+
+Address = Annotated[str, AfterValidator(_address)]
+
+
+class MailSettings(_Group):
+    """The report by mail, besides the outputs. See docs/mail.md."""
+
+    host: str | None = setting(None, "Mail server (SMTP). Default: no mail is sent.")
+    port: int | None = setting(None, "Its port. Default: 587 for starttls, 465 for tls, 25 for none.", gt=0, le=65_535)
+    security: Literal["starttls", "tls", "none"] = setting(
+        "starttls",
+        "starttls: encrypt after the greeting, or stop; tls: encrypt from the first byte; none: in clear, which rules out a password.",
+    )
+    ca_file: Path | None = setting(None, "CA certificates (PEM) of the server. Default: those of the system.")
+    username: str | None = setting(None, "Login. Default: none.")
+    password: SecretStr | None = setting(None, "Password of that login.")
+    sender: Address | None = setting(None, "Address of the sender. Required with mail.host.")
+    recipients: Annotated[tuple[Address, ...], BeforeValidator(_split)] = setting(
+        (), "Addresses of the recipients. Required with mail.host."
+    )
+    when: Literal["always", "warning"] = setting(
+        "always", "always: every night; warning: only when a finding is at least a warning, or something of the run failed."
+    )
+    attach_pdf: bool = setting(default=True, meaning="Attach report.pdf where it fits; else, and where it does not, the mail links to it.")
+    message_bytes_max: int = setting(
+        20_000_000,
+        "Largest message, as encoded; a smaller limit of the server counts. Many servers on the way take 25 MB or less.",
+        "bytes",
+        gt=0,
+    )
+    report_url: str | None = setting(
+        None, "Address at which the first output can be opened, such as that of a static site; links are made of it instead of presigned."
+    )
+    link_seconds: float = setting(
+        604_800,
+        "How long presigned links in the mail are asked to live; credentials that end earlier shorten it, and the mail says when.",
+        "seconds",
+        gt=0,
+        le=604_800,
+    )
+    timeout_seconds: float = setting(30, "Longest wait for the server's answer.", "seconds", gt=0)
+    attempts: int = setting(3, "Tries, where the server or the way to it fails for passing reasons.", "count", ge=1, le=10)
 
 
 class LogSettings(_Group):
@@ -423,9 +570,13 @@ class Settings(_Group):
     prices: PriceSettings = PriceSettings()
     rightsizing: RightsizingSettings = RightsizingSettings()
     gpu: GpuSettings = GpuSettings()
+    jobs: JobSettings = JobSettings()
     scale: ScaleSettings = ScaleSettings()
     report: ReportSettings = ReportSettings()
+    trends: TrendsSettings = TrendsSettings()
     s3: S3Settings = S3Settings()
+    retention: RetentionSettings = RetentionSettings()
+    mail: MailSettings = MailSettings()
     log: LogSettings = LogSettings()
 
 

@@ -1,4 +1,4 @@
-"""Jobs, Deployments, StatefulSets, DaemonSets and HorizontalPodAutoscalers as JSON text."""
+"""Jobs, CronJobs, Deployments, StatefulSets, DaemonSets and HorizontalPodAutoscalers as JSON text."""
 
 from __future__ import annotations
 
@@ -29,9 +29,30 @@ def controller_text(workload: Workload, created: str, dice: Dice) -> str:
     spec = (_job_spec(workload) if workload.owner_kind == "Job" else _spec(workload)) | {"template": template}
     metadata = _metadata(workload.name, workload.namespace, workload.uid, created) | {"labels": labels}
     if workload.kind == "CronJob":
-        metadata["ownerReferences"] = [owner_reference("batch/v1", "CronJob", workload.name.rpartition("-")[0], dice.uid())]
+        metadata["ownerReferences"] = [owner_reference("batch/v1", "CronJob", *_cronjob_of(workload))]
     metadata["managedFields"] = [managed("kube-controller-manager", created, {"spec": spec}, api_version)]
     return compact({"metadata": metadata, "spec": spec, "status": _status(workload)}).replace("%(token)s", "token")
+
+
+def cronjob_text(workload: Workload, created: str, dice: Dice) -> str:
+    """Give the CronJob that has made a workload's Job."""
+    template = {"metadata": {"labels": labels_of(workload)}, "spec": pod_spec(workload, dice)}
+    spec = {
+        "schedule": f"{dice.below(60)} {dice.below(24)} * * *",
+        "concurrencyPolicy": "Forbid",
+        "suspend": False,
+        "jobTemplate": {"spec": {"parallelism": workload.replicas, "backoffLimit": 6, "template": template}},
+    }
+    name, uid = _cronjob_of(workload)
+    metadata = _metadata(name, workload.namespace, uid, created)
+    metadata["managedFields"] = [managed("kube-controller-manager", created, {"spec": spec}, "batch/v1")]
+    status = {"lastScheduleTime": created}
+    return compact({"metadata": metadata, "spec": spec, "status": status}).replace("%(token)s", "token")
+
+
+def _cronjob_of(workload: Workload) -> tuple[str, str]:
+    """Give name and uid of the CronJob that has made a Job."""
+    return workload.name.rpartition("-")[0], f"c{workload.uid[1:]}"
 
 
 def autoscaler_text(workload: Workload, created: str) -> str:

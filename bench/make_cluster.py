@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from bench.amounts import GPU, KIB, MIB, Amounts, Container
-from bench.controller_objects import LISTS, autoscaler_text, controller_text
+from bench.controller_objects import LISTS, autoscaler_text, controller_text, cronjob_text
 from bench.dice import Dice
 from bench.node_objects import Node, draw_images, draw_node, node_metrics_text, node_text
 from bench.pages import Pages
@@ -48,6 +48,7 @@ class ClusterWriter:
             "podmetrics": Pages(folder, "podmetrics", "PodMetricsList", "metrics.k8s.io/v1beta1", paged=False),
             "nodemetrics": Pages(folder, "nodemetrics", "NodeMetricsList", "metrics.k8s.io/v1beta1", paged=False),
             "jobs": Pages(folder, "jobs", "JobList", "batch/v1"),
+            "cronjobs": Pages(folder, "cronjobs", "CronJobList", "batch/v1"),
             "deployments": Pages(folder, "deployments", "DeploymentList", "apps/v1"),
             "statefulsets": Pages(folder, "statefulsets", "StatefulSetList", "apps/v1"),
             "daemonsets": Pages(folder, "daemonsets", "DaemonSetList", "apps/v1"),
@@ -96,6 +97,8 @@ class ClusterWriter:
             node = self._nodes[index] if workload.kind == "DaemonSet" else self._place(workload)
             self._add_pod(workload, writer, index, node)
         self._pages[LISTS[workload.kind]].add(controller_text(workload, _stamp(NOW - timedelta(hours=1)), self._dice))
+        if workload.kind == "CronJob":
+            self._pages["cronjobs"].add(cronjob_text(workload, _stamp(NOW - timedelta(hours=1)), self._dice))
         if workload.kind == "Deployment" and self._dice.chance(_SHARE_SCALED):
             self._pages["horizontalpodautoscalers"].add(autoscaler_text(workload, _stamp(NOW)))
 

@@ -31,6 +31,7 @@ if __name__ == "__main__":
     for plural in ("nodes", "pods"):
         custom.list_cluster_custom_object("metrics.k8s.io", "v1beta1", plural)
     count_items(client.BatchV1Api().list_job_for_all_namespaces)
+    count_items(client.BatchV1Api().list_cron_job_for_all_namespaces)
     apps = client.AppsV1Api()
     count_items(apps.list_deployment_for_all_namespaces)
     count_items(apps.list_stateful_set_for_all_namespaces)

@@ -21,6 +21,7 @@ STEMS = {
     "/apis/metrics.k8s.io/v1beta1/nodes": "nodemetrics",
     "/apis/metrics.k8s.io/v1beta1/pods": "podmetrics",
     "/apis/batch/v1/jobs": "jobs",
+    "/apis/batch/v1/cronjobs": "cronjobs",
     "/apis/apps/v1/deployments": "deployments",
     "/apis/apps/v1/statefulsets": "statefulsets",
     "/apis/apps/v1/daemonsets": "daemonsets",

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from sample.identity import TAKEN_AT, share, stamp
 from sample.machines import GPU, Node, build_nodes, node_labels, node_object
 from sample.objects import Json
-from sample.pods import Ending, Identity, Restart, finished_pod, running_pod, unschedulable_pod
+from sample.pods import Ending, Identity, Restart, finished_pod, running_pod, stuck_pod, unschedulable_pod
 from sample.templates import Container, Template, requests_of
 
 FILES = (
@@ -79,6 +79,15 @@ class Builder:
         node.images.update(c.image for c in template.containers)
         address = f"10.60.{node.number}.{100 + int(120 * share('address', identity.name))}"
         return self.add("pods", finished_pod(template, identity, node, address, ending))
+
+    def keep(self, template: Template, identity: Identity, deleted: datetime, finalizers: list[str]) -> Json:
+        """Add a pod that was deleted and is not gone: it holds what it requests."""
+        node = self.place(template)
+        address = self._address(template, node)
+        node.hold(template.app, requests_of(template))
+        pod = self.add("pods", stuck_pod(template, identity, node, address, deleted, finalizers))
+        self._measure(template, pod, node)
+        return pod
 
     def wait(self, template: Template, identity: Identity) -> Json:
         """Add a pod that fits nowhere, with the scheduler's message."""

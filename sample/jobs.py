@@ -16,6 +16,7 @@ from sample.templates import Template
 
 _REACHED = {"message": "Reached expected number of succeeded pods", "reason": "CompletionsReached"}
 _DEADLINE = {"message": "Job was active longer than specified deadline", "reason": "DeadlineExceeded"}
+_INDEXES = {"message": "Job has failed indexes", "reason": "FailedIndexes"}
 _BACKOFF = {"message": "Job has reached the specified backoff limit", "reason": "BackoffLimitExceeded"}
 
 
@@ -31,6 +32,7 @@ class Run:
     cronjob: Json | None = None
     manual: bool = False
     spec: Json | None = None
+    scheduled: datetime | None = None
 
     @property
     def job(self) -> str:
@@ -41,8 +43,8 @@ class Run:
 
     @property
     def due(self) -> datetime:
-        """When the schedule wanted it: the full minute."""
-        return self.created.replace(second=0)
+        """When the schedule wanted it: the full minute, unless it could not start then."""
+        return self.scheduled or self.created.replace(second=0)
 
     @property
     def labels(self) -> dict[str, str]:
@@ -84,8 +86,33 @@ def suspended_job(builder: Builder, run: Run, since: datetime) -> Json:
     return _job(builder, run, {"conditions": [condition], "ready": 0, "terminating": 0, "uncountedTerminatedPods": {}}, suspend=True)
 
 
-def succeeded_job(builder: Builder, run: Run, seconds: int) -> Json:
-    """Add a Job that completed after so many seconds, with its pod."""
+def stuck_job(builder: Builder, run: Run, finalizers: list[str]) -> Json:
+    """Add a Job past its deadline whose pod was deleted and does not go: it is about to fail, and has not failed yet."""
+    if run.deadline is None:
+        raise ValueError(f"{run.job} has no deadline")
+    stopped = run.created + timedelta(seconds=run.deadline)
+    status = {
+        "conditions": [_condition("FailureTarget", stopped, **_DEADLINE)],
+        "ready": 0,
+        "startTime": stamp(run.created),
+        "terminating": 1,
+        "uncountedTerminatedPods": {},
+    }
+    job = _job(builder, run, status)
+    identity = run.pod(0, run.created + timedelta(seconds=1), job)
+    builder.keep(run.template, identity, stopped + timedelta(seconds=30), ["batch.kubernetes.io/job-tracking", *finalizers])
+    return job
+
+
+def broken_indexes_job(builder: Builder, run: Run, completed: str, failed: str, counts: tuple[int, int], seconds: int) -> Json:
+    """Add an Indexed Job of which some indexes failed for good, each after its own retries; its pods are gone."""
+    ended = run.created + timedelta(seconds=seconds)
+    status = _failed(run, ended, ended, counts[1], _INDEXES)
+    return _job(builder, run, {**status, "completedIndexes": completed, "failedIndexes": failed, "succeeded": counts[0]})
+
+
+def succeeded_job(builder: Builder, run: Run, seconds: int, *, swept: bool = False) -> Json:
+    """Add a Job that completed after so many seconds, with its pod unless that was swept away."""
     done = run.created + timedelta(seconds=seconds)
     status = {
         "completionTime": stamp(done),
@@ -97,7 +124,8 @@ def succeeded_job(builder: Builder, run: Run, seconds: int) -> Json:
         "uncountedTerminatedPods": {},
     }
     job = _job(builder, run, status)
-    builder.end(run.template, run.pod(0, run.created, job), Ending(done - timedelta(seconds=2)))
+    if not swept:
+        builder.end(run.template, run.pod(0, run.created, job), Ending(done - timedelta(seconds=2)))
     return job
 
 
@@ -147,6 +175,13 @@ def cronjob(
             status=status,
         ),
     )
+
+
+def mark_active(owner: Json, job: Json) -> None:
+    """Put a Job that runs on the list of its CronJob."""
+    metadata = job["metadata"]
+    reference = {"apiVersion": job["apiVersion"], "kind": job["kind"], **{key: metadata[key] for key in ("name", "namespace", "uid")}}
+    owner["status"].setdefault("active", []).append({**reference, "resourceVersion": metadata["resourceVersion"]})
 
 
 def _job(builder: Builder, run: Run, status: Json, *, suspend: bool = False) -> Json:

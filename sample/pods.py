@@ -88,6 +88,13 @@ def finished_pod(template: Template, identity: Identity, node: Node, address: st
     return _pod(template, identity, node, {**status, **own})
 
 
+def stuck_pod(template: Template, identity: Identity, node: Node, address: str, deleted: datetime, finalizers: list[str]) -> Json:
+    """Build a pod that was deleted and that a finalizer keeps, its container still running."""
+    pod = running_pod(template, identity, node, address)
+    pod["metadata"] |= {"deletionGracePeriodSeconds": 30, "deletionTimestamp": stamp(deleted), "finalizers": finalizers}
+    return pod
+
+
 def unschedulable_pod(template: Template, identity: Identity, message: str) -> Json:
     """Build a pod for which the scheduler finds no node."""
     condition = _condition("PodScheduled", "False", identity.created, message=message, reason="Unschedulable")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from batch.snapshot.job_schemas import CRONJOB_RESOURCES, CRONJOBS, JOB_CONDITIONS, JOB_RESOURCES, JOBS
 from batch.snapshot.model import Gap, Snapshot
 from batch.snapshot.schema import Schema
 from batch.snapshot.schemas import (
@@ -66,6 +67,15 @@ class PodRows:
     usage: tuple[int | None, int | None] | None
     rules: Rules
     containers: Sequence[Mapping[str, Any]] = ()
+
+
+@dataclass(frozen=True)
+class JobRows:
+    """One Job or CronJob: its row, the conditions of a Job as (status, reason, changed_at), and further resources of its template."""
+
+    columns: Mapping[str, Any]
+    conditions: Mapping[str, tuple[str, str | None, datetime | None]]
+    resources: Mapping[str, int]
 
 
 @dataclass(frozen=True)
@@ -158,6 +168,78 @@ def pod(
     return PodRows({**row, **columns}, labels or {}, resources or {}, usage, rules, containers)
 
 
+def job(
+    name: str,
+    *,
+    namespace: str = "default",
+    conditions: Mapping[str, Any] | None = None,
+    owner: tuple[str, str] | None = None,
+    cpu: int | None = 0,
+    memory: int | None = 0,
+    resources: Mapping[str, int] | None = None,
+    **columns: Any,
+) -> JobRows:
+    """Build a Job that runs since an hour before TAKEN_AT, without a deadline, with one active pod that no test sees unless it makes it.
+
+    `conditions` are type -> reason of those that are True, changed at TAKEN_AT, or (status, reason, changed_at); `owner` is a controlling
+    (kind, name); `cpu`, `memory` and `resources` are what one pod of its template asks for; any column of `jobs` can be given by its name.
+    """
+    row = {
+        "namespace": namespace,
+        "job": name,
+        "uid": f"uid-{namespace}-{name}",
+        "created_at": TAKEN_AT - timedelta(hours=1),
+        "started_at": TAKEN_AT - timedelta(hours=1),
+        "owner_kind": owner and owner[0],
+        "owner_name": owner and owner[1],
+        "controlled": owner is not None,
+        "manual": False,
+        "suspended": False,
+        "parallelism": 1,
+        "completions": 1,
+        "indexed": False,
+        "backoff_limit": 6,
+        "active_pod_count": 0 if conditions else 1,
+        "ready_pod_count": 0 if conditions else 1,
+        "succeeded_pod_count": 0,
+        "failed_pod_count": 0,
+        "template_requests_cpu_nanocores": cpu,
+        "template_requests_memory_bytes": memory,
+    }
+    given = {kind: value if isinstance(value, tuple) else ("True", value, TAKEN_AT) for kind, value in (conditions or {}).items()}
+    return JobRows({**row, **columns}, given, resources or {})
+
+
+def cronjob(
+    name: str,
+    schedule: str = "0 3 * * *",
+    *,
+    namespace: str = "default",
+    cpu: int | None = 0,
+    memory: int | None = 0,
+    resources: Mapping[str, int] | None = None,
+    **columns: Any,
+) -> JobRows:
+    """Build a CronJob that was made ten days before TAKEN_AT, has a deadline of an hour, and last started just then."""
+    row = {
+        "namespace": namespace,
+        "cronjob": name,
+        "uid": f"uid-{namespace}-{name}",
+        "created_at": TAKEN_AT - timedelta(days=10),
+        "schedule": schedule,
+        "suspended": False,
+        "concurrency_policy": "Allow",
+        "last_scheduled_at": TAKEN_AT,
+        "last_succeeded_at": TAKEN_AT,
+        "active_job_count": 0,
+        "parallelism": 1,
+        "deadline_seconds": 3600,
+        "template_requests_cpu_nanocores": cpu,
+        "template_requests_memory_bytes": memory,
+    }
+    return JobRows({**row, **columns}, {}, resources or {})
+
+
 def usage(
     name: str,
     cpu: int | None,
@@ -185,6 +267,8 @@ def snapshot(
     *,
     nodes: Sequence[NodeRows] = (),
     pods: Sequence[PodRows] = (),
+    jobs: Sequence[JobRows] = (),
+    cronjobs: Sequence[JobRows] = (),
     usage: Sequence[UsageRow] = (),
     unread: Collection[str] = (),
     gaps: Sequence[Gap] = (),
@@ -203,6 +287,7 @@ def snapshot(
         tables={
             **_node_tables(nodes),
             **_pod_tables(pods, label_sets),
+            **_job_tables(jobs, cronjobs),
             "label_sets": LABEL_SETS.frame((i, k, v) for i, labels in enumerate(label_sets) for k, v in labels),
             "container_usage": _frame(CONTAINER_USAGE, [*(_own_usage(p) for p in pods if p.usage), *(u.columns for u in usage)]),
             **(tables or {}),
@@ -242,6 +327,25 @@ def _pod_tables(pods: Sequence[PodRows], label_sets: Sequence[tuple[tuple[str, s
             (p.columns["namespace"], p.columns["pod"], key, count) for p in pods for key, count in p.resources.items()
         ),
         "containers": _frame(CONTAINERS, [row for p in pods for row in _containers(p)]),
+    }
+
+
+def _job_tables(jobs: Sequence[JobRows], cronjobs: Sequence[JobRows]) -> dict[str, Any]:
+    def keys(rows: Sequence[JobRows], name: str) -> Iterator[tuple[JobRows, tuple[Any, Any]]]:
+        return ((one, (one.columns["namespace"], one.columns[name])) for one in rows)
+
+    return {
+        "jobs": _frame(JOBS, [one.columns for one in jobs]),
+        "job_conditions": JOB_CONDITIONS.frame(
+            (*key, kind, *rest) for one, key in keys(jobs, "job") for kind, rest in one.conditions.items()
+        ),
+        "job_resources": JOB_RESOURCES.frame(
+            (*key, name, count) for one, key in keys(jobs, "job") for name, count in one.resources.items()
+        ),
+        "cronjobs": _frame(CRONJOBS, [one.columns for one in cronjobs]),
+        "cronjob_resources": CRONJOB_RESOURCES.frame(
+            (*key, name, count) for one, key in keys(cronjobs, "cronjob") for name, count in one.resources.items()
+        ),
     }
 
 

@@ -14,7 +14,7 @@ import batch
 ROOT = Path(batch.__file__).parent
 
 FOUNDATION = {"batch", "errors", "findings", "settings", "deadline", "accelerators"}
-CHECKS = {"plan", "gpu", "scale"}
+CHECKS = {"plan", "gpu", "jobs", "scale"}
 
 ALLOWED = {
     "batch": set[str](),
@@ -29,6 +29,7 @@ ALLOWED = {
     "packing": set[str](),
     "plan": FOUNDATION | {"snapshot", "packing"},
     "gpu": FOUNDATION | {"snapshot", "packing"},
+    "jobs": FOUNDATION | {"snapshot"},
     "scale": FOUNDATION | {"snapshot", "packing"},
     "report": FOUNDATION | {"snapshot"} | CHECKS,
     "deliver": FOUNDATION | {"snapshot", "report"},
@@ -46,6 +47,7 @@ OWNERS = {
     "botocore": {"deliver"},
     "smtplib": {"deliver"},
     "jinja2": {"report"},
+    "css_inline": {"report"},
     "matplotlib": {"report"},
     "weasyprint": {"report"},
     "tqdm": {"cli"},

@@ -15,7 +15,7 @@ import pandas as pd
 from batch.collect.autoscalers import AutoscalerCollector
 from batch.collect.cost import ApiCost
 from batch.collect.items import NotAList
-from batch.collect.jobs import JobCollector
+from batch.collect.jobs import CronJobCollector, JobCollector
 from batch.collect.moment import latest_believed, split
 from batch.collect.node_groups import COLLECTORS
 from batch.collect.nodes import NodeCollector
@@ -25,6 +25,7 @@ from batch.collect.policies import BudgetCollector, QuotaCollector, ServiceColle
 from batch.collect.rejects import Rejects
 from batch.collect.source import (
     AUTOSCALERS,
+    CRON_JOBS,
     DAEMON_SETS,
     DEPLOYMENTS,
     DISRUPTION_BUDGETS,
@@ -63,7 +64,8 @@ EFFECTS = {
     NODES: "Node figures are unknown: capacity, allocatable, pools, headroom and GPUs.",
     POD_METRICS: "Usage of pods is unknown: distributions, quantiles and flavors cannot be planned.",
     NODE_METRICS: "Usage of whole machines is unknown.",
-    JOBS: "Jobs are unknown; pods of a CronJob are listed under their Job.",
+    JOBS: "Whether Jobs finish, and in time, is unknown; pods of a CronJob are listed under their Job.",
+    CRON_JOBS: "When Jobs start next, and which starts were missed, is unknown.",
     REPLICA_SETS: "Pods of some ReplicaSets are listed under the ReplicaSet instead of what owns it.",
     DEPLOYMENTS: "Containers that were injected into pods of Deployments are not marked as such.",
     STATEFUL_SETS: "Containers that were injected into pods of StatefulSets are not marked as such.",
@@ -148,6 +150,7 @@ def assemble(
         reading.read(PODS, lambda: PodCollector(reading.rejects, namespaces, rule_of(version)), required=True)
         reading.read_usage(namespaces, sampling, taken_at)
         reading.read(JOBS, lambda: JobCollector(reading.rejects, namespaces))
+        reading.read(CRON_JOBS, lambda: CronJobCollector(reading.rejects, namespaces))
         reading.find_top_owners()
         kinds = frozenset(reading.tables["pods"]["workload_kind"])
         reading.read_templates(namespaces, kinds)

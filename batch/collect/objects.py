@@ -43,6 +43,7 @@ class Annotations(msgspec.Struct, gc=False):
     capacity_provisioned: Any = msgspec.field(default=None, name="CapacityProvisioned")
     instantiate: Any = msgspec.field(default=None, name="cronjob.kubernetes.io/instantiate")
     safe_to_evict: Any = msgspec.field(default=None, name="cluster-autoscaler.kubernetes.io/safe-to-evict")
+    scheduled: Any = msgspec.field(default=None, name="batch.kubernetes.io/cronjob-scheduled-timestamp")
 
 
 class Metadata(Object):
@@ -56,6 +57,7 @@ class Metadata(Object):
     labels: msgspec.Raw = NULL
     annotations: Annotations | None = None
     owner_references: list[OwnerReference] | None = None
+    finalizers: list[str] | None = None
 
 
 class Listed(Object):
@@ -269,6 +271,7 @@ class PodSpec(Object):
     host_network: bool | None = None
     dns_policy: str | None = None
     volumes: list[Volume] | None = None
+    active_deadline_seconds: Integer | None = None
 
 
 class Terminated(Object):
@@ -327,18 +330,78 @@ class PodTemplate(Object):
 
 
 class JobSpec(Object):
-    """Spec of a Job."""
+    """Spec of a Job, and of the Jobs that a CronJob makes."""
 
     suspend: bool | None = None
     parallelism: Integer | None = None
     completions: Integer | None = None
+    completion_mode: str | None = None
+    active_deadline_seconds: Integer | None = None
+    backoff_limit: Integer | None = None
+    backoff_limit_per_index: Integer | None = None
+    ttl_seconds_after_finished: Integer | None = None
+    managed_by: str | None = None
     template: PodTemplate | None = None
+
+
+class DatedCondition(Condition):
+    """status.conditions[] of a Job, whose times say when it ended."""
+
+    last_transition_time: str | None = None
+
+
+class JobStatus(Object):
+    """Status of a Job."""
+
+    start_time: str | None = None
+    completion_time: str | None = None
+    active: Integer | None = None
+    ready: Integer | None = None
+    terminating: Integer | None = None
+    succeeded: Integer | None = None
+    failed: Integer | None = None
+    completed_indexes: str | None = None
+    failed_indexes: str | None = None
+    conditions: list[DatedCondition] | None = None
 
 
 class Job(Listed):
     """A Job."""
 
     spec: JobSpec | None = None
+    status: JobStatus | None = None
+
+
+class JobTemplate(Object):
+    """spec.jobTemplate of a CronJob."""
+
+    spec: JobSpec | None = None
+
+
+class CronJobSpec(Object):
+    """Spec of a CronJob."""
+
+    schedule: str = ""
+    time_zone: str | None = None
+    suspend: bool | None = None
+    concurrency_policy: str | None = None
+    starting_deadline_seconds: Integer | None = None
+    job_template: JobTemplate | None = None
+
+
+class CronJobStatus(Object):
+    """Status of a CronJob; of the Jobs that run only their number is used."""
+
+    active: list[msgspec.Raw] | None = None
+    last_schedule_time: str | None = None
+    last_successful_time: str | None = None
+
+
+class CronJob(Listed):
+    """A CronJob."""
+
+    spec: CronJobSpec | None = None
+    status: CronJobStatus | None = None
 
 
 class WorkloadSpec(Object):

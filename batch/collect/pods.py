@@ -153,6 +153,8 @@ def _identity(pod: Pod, template_hash: str | None) -> tuple[object, ...]:
         scheduled and (scheduled.message or scheduled.reason),
         containers[0].image if containers else None,
         len(containers) + sidecar_count,
+        spec.active_deadline_seconds,
+        ", ".join(meta.finalizers) if meta.finalizers else None,
     )
 
 

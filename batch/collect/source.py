@@ -38,6 +38,7 @@ POD_METRICS = Kind("pods", "metrics.k8s.io", "v1beta1", namespaced=True)
 NODE_METRICS = Kind("nodes", "metrics.k8s.io", "v1beta1", namespaced=False)
 
 JOBS = Kind("jobs", "batch", "v1", namespaced=True)
+CRON_JOBS = Kind("cronjobs", "batch", "v1", namespaced=True)
 REPLICA_SETS = Kind("replicasets", "apps", "v1", namespaced=True, metadata_only=True)
 DEPLOYMENTS = Kind("deployments", "apps", "v1", namespaced=True)
 STATEFUL_SETS = Kind("statefulsets", "apps", "v1", namespaced=True)
@@ -57,6 +58,7 @@ FILE_NAMES = {
     NODES: "nodes",
     PODS: "pods",
     JOBS: "jobs",
+    CRON_JOBS: "cronjobs",
     REPLICA_SETS: "replicasets",
     DEPLOYMENTS: "deployments",
     STATEFUL_SETS: "statefulsets",

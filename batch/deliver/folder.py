@@ -61,6 +61,20 @@ class FolderStore:
             found = (path.relative_to(self._root).as_posix() for path in _files(start))
             return sorted(key for key in found if key.startswith(prefix))
 
+    def delete(self, key: str) -> None:
+        """Remove a file, and the folders that are empty without it."""
+        path = self._root / key
+        with _in_words("delete", path):
+            path.unlink(missing_ok=True)
+            for parent in path.parents:
+                if parent == self._root or (parent.is_dir() and any(parent.iterdir())):
+                    return
+                if parent.is_dir():
+                    parent.rmdir()
+
+    def link(self, key: str, seconds: float) -> None:
+        """A folder makes no links."""  # noqa: D401  says what it does not do
+
 
 def _files(folder: Path) -> Iterator[Path]:
     for parent, _, names in os.walk(folder, onerror=_stop_unless_absent):

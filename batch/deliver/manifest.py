@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import unquote
@@ -28,6 +28,7 @@ class Entry:
     taken_at: datetime | None
     complete: bool
     reports: tuple[str, ...]
+    key_figures: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def moment(self) -> str:
@@ -41,7 +42,16 @@ def encode(report: Report, paths: Mapping[str, str]) -> bytes:
         {"name": a.name, "path": paths[a.name], "media_type": a.media_type, "bytes": len(a.data), "sha256": a.sha256}
         for a in report.artifacts
     ]
-    return to_json({"format_version": FORMAT_VERSION, "cluster": report.cluster, "run": _run(entry_of(report, "")), "artifacts": artifacts})
+    entry = entry_of(report, "")
+    return to_json(
+        {
+            "format_version": FORMAT_VERSION,
+            "cluster": report.cluster,
+            "run": _run(entry),
+            "key_figures": dict(entry.key_figures),
+            "artifacts": artifacts,
+        }
+    )
 
 
 def entry_of(report: Report, path: str) -> Entry:
@@ -49,7 +59,7 @@ def entry_of(report: Report, path: str) -> Entry:
     names = {artifact.name for artifact in report.artifacts}
     reports = tuple(name for name in READABLE if name in names)
     run = report.run
-    return Entry(path, report.cluster, run.id, run.date, run.taken_at, run.complete, reports)
+    return Entry(path, report.cluster, run.id, run.date, run.taken_at, run.complete, reports, dict(report.key_figures))
 
 
 def decode(path: str, data: bytes) -> Entry:
@@ -65,7 +75,13 @@ def decode(path: str, data: bytes) -> Entry:
 
 def to_fields(entry: Entry) -> dict[str, object]:
     """Give an entry as JSON has it, in latest.json and in the rows of the index."""
-    return {"cluster": entry.cluster, "run": _run(entry), "path": entry.path, "reports": list(entry.reports)}
+    return {
+        "cluster": entry.cluster,
+        "run": _run(entry),
+        "path": entry.path,
+        "reports": list(entry.reports),
+        "key_figures": dict(entry.key_figures),
+    }
 
 
 def from_fields(fields: Mapping[str, Any]) -> Entry:
@@ -82,7 +98,14 @@ def from_fields(fields: Mapping[str, Any]) -> Entry:
         taken_at=taken_at.astimezone(UTC),
         complete=run["complete"] is True,
         reports=tuple(map(_text, fields["reports"])),
+        key_figures=_figures(fields.get("key_figures", {})),
     )
+
+
+def _figures(fields: object) -> dict[str, Any]:
+    """Take the figures that are numbers or texts: a manifest is written by this program and can be changed by others."""
+    known = fields.items() if isinstance(fields, dict) else ()
+    return {str(name): value for name, value in known if value is None or isinstance(value, int | float | str)}
 
 
 def to_json(fields: Mapping[str, object]) -> bytes:

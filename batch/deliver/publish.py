@@ -9,7 +9,8 @@ from pathlib import Path
 
 from batch.deliver import index, layout, manifest
 from batch.deliver.manifest import Entry
-from batch.deliver.model import Receipt
+from batch.deliver.model import Receipt, Store
+from batch.deliver.prune import prune
 from batch.deliver.storage import StorageError, locate, open_store, without_keys
 from batch.errors import DeliverError, Interrupted, SettingsError
 from batch.report.model import Report
@@ -38,7 +39,7 @@ def failure(receipts: Sequence[Receipt], spool: Path | None) -> DeliverError:
     kept = f"The files are kept in {spool}." if spool else "The files could not be kept in the spool folder either; the log says why."
     return DeliverError(
         "destination-failed",
-        attempted=f"deliver the report to {len(failed)} of {len(receipts)} outputs",
+        attempted=f"deliver the report to {len(failed)} of {len(receipts)} destinations",
         why="; ".join(f"{receipt.destination}: {receipt.error}" for receipt in failed),
         remedy=" ".join([*dict.fromkeys(receipt.remedy for receipt in failed if receipt.remedy), kept]),
     )
@@ -50,7 +51,7 @@ def deliver(report: Report, store: BlobStore) -> None:
         store.write(file.name, file.data, file.media_type)
 
 
-def refresh(store: BlobStore, own: Entry) -> None:
+def refresh(store: BlobStore, own: Entry, links: index.Links = index.RELATIVE) -> None:
     """Derive latest.json, latest/index.html and index.html from a listing of the runs that are there whole.
 
     After writing it looks again: whoever of several runs at the same time writes last has then seen all of them.
@@ -63,8 +64,8 @@ def refresh(store: BlobStore, own: Entry) -> None:
             return
         memory = {path: memory[path] for path in paths if path in memory} | {own.path: own}
         memory |= {entry.path: entry for entry in _entries(store, paths - memory.keys())}
-        _write_latest(store, own.cluster, memory.values())
-        store.write(layout.INDEX, index.page(memory.values()), _HTML)
+        _write_latest(store, own.cluster, memory.values(), links)
+        store.write(layout.INDEX, index.page(memory.values(), links), _HTML)
         listed = paths
 
 
@@ -81,7 +82,7 @@ def correct(report: Report, outputs: Iterable[str], settings: Settings) -> None:
             for file in layout.run_files(report):
                 if file.name in told:
                     store.write(file.name, file.data, file.media_type)
-            refresh(store, manifest.entry_of(report, path))
+            refresh(store, manifest.entry_of(report, path), _links(store, settings))
         except (StorageError, SettingsError) as error:
             log.warning("%s still says that the run is complete: %s", without_keys(url), error)
 
@@ -94,7 +95,8 @@ def _serve(url: str, report: Report, settings: Settings) -> Iterator[Receipt]:
         store = open_store(url, settings)
         deliver(report, store)
         arrived = True
-        refresh(store, manifest.entry_of(report, path))
+        _prune(store, shown, report, settings)
+        refresh(store, manifest.entry_of(report, path), _links(store, settings))
     except Interrupted:
         if arrived:  # the next run lists it
             yield Receipt(shown, location)
@@ -108,7 +110,26 @@ def _serve(url: str, report: Report, settings: Settings) -> Iterator[Receipt]:
         yield Receipt(shown, location)
 
 
-def _write_latest(store: BlobStore, cluster: str, entries: Iterable[Entry]) -> None:
+def _prune(store: Store, shown: str, report: Report, settings: Settings) -> None:
+    """Delete what is older than reports are kept. When that fails the report is still there: it is said, and tried again the next night."""
+    if settings.retention.days is None:
+        return
+    try:
+        gone = prune(store, report.cluster, report.run.date, settings.retention.days)
+    except StorageError as error:
+        log.warning("old reports at %s stay: %s", shown, error)
+    else:
+        log.info("deleted %d old runs at %s", len(gone), shown)
+
+
+def _links(store: Store, settings: Settings) -> index.Links:
+    """Give the way in which pages link, as the settings have it; a folder has but one."""
+    if settings.s3.index_links == "relative":
+        return index.RELATIVE
+    return index.Links(lambda key: store.link(key, settings.s3.link_seconds))
+
+
+def _write_latest(store: BlobStore, cluster: str, entries: Iterable[Entry], links: index.Links) -> None:
     """Point at the newest complete run of a cluster, never at an older one than before: not even when that one was stopped after all."""
     pointer, bookmark = layout.latest_keys(cluster)
     before = _pointed_at(store, pointer)
@@ -120,7 +141,7 @@ def _write_latest(store: BlobStore, cluster: str, entries: Iterable[Entry]) -> N
             return
         fields = {"format_version": manifest.FORMAT_VERSION, **manifest.to_fields(newest)}
         store.write(pointer, manifest.to_json(fields), "application/json")
-        store.write(bookmark, index.latest_page(newest), _HTML)
+        store.write(bookmark, index.latest_page(newest, links), _HTML)
 
 
 def _pointed_at(store: BlobStore, pointer: str) -> Entry | None:

@@ -7,20 +7,25 @@ import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from urllib.parse import quote, urlencode
 
 import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 from botocore.parsers import ResponseParserError
 
-from batch.deliver import s3_errors
+from batch.deliver import s3_errors, s3_links
 from batch.deliver.layout import cache_control
-from batch.deliver.model import StorageError
+from batch.deliver.model import Link, StorageError
 from batch.errors import SettingsError
 from batch.settings import S3Settings
 
 _ATTEMPTS = 4
 """Of one request, with botocore's exponential back-off between them: at most 7 seconds where the connection is refused."""
+
+
+_MOST_BYTES = 5 * 1024**3
+"""Largest object that one PUT takes (Amazon S3 User Guide, "Uploading objects")."""
 
 
 def connect(settings: S3Settings) -> Any:
@@ -63,16 +68,31 @@ def _config(settings: S3Settings) -> Config:
         # boto3's own default sends CRC32 in ways that stores before 2025 refuse or keep as content; Content-MD5 is known to all
         request_checksum_calculation="when_required",
         response_checksum_validation="when_required",
+        proxies={"http": settings.proxy_url, "https": settings.proxy_url} if settings.proxy_url else None,
     )
+
+
+def _upload_options(settings: S3Settings) -> dict[str, str]:
+    """Give what the settings add to every upload."""
+    wanted = {
+        "ServerSideEncryption": settings.sse,
+        "SSEKMSKeyId": settings.kms_key_id,
+        "StorageClass": settings.storage_class,
+        "Tagging": urlencode(settings.tags, quote_via=quote) or None,
+    }
+    return {name: value for name, value in wanted.items() if value}
 
 
 class BucketStore:
     """A BlobStore in a bucket. The key needs s3:PutObject and s3:GetObject on the prefix and s3:ListBucket on the bucket."""
 
-    def __init__(self, bucket: str, prefix: str, client: Any) -> None:
+    def __init__(self, bucket: str, prefix: str, client: Any, settings: S3Settings | None = None) -> None:
         self._bucket = bucket
         self._prefix = f"{prefix}/" if prefix else ""
         self._client = client
+        self._settings = settings or S3Settings()
+        self._options = _upload_options(self._settings)
+        self._signer: s3_links.Signer | None = None
         self._signed_at = ""
         client.meta.events.register("before-send.s3", self._remember_time)
 
@@ -86,26 +106,38 @@ class BucketStore:
         return body
 
     def write(self, key: str, data: bytes, media_type: str) -> None:
-        """Upload an object with one PUT, whole or not at all, and ask the store how much it holds.
+        """Upload an object with one PUT, whole or not at all, and make sure that the store holds just that.
 
         One PUT (up to 5 GB) rather than parts: parts need more rights and leave litter when they fail.
         """
-        name = key.rpartition("/")[2]
+        if len(data) > _MOST_BYTES:
+            raise StorageError(
+                f"could not write {self._place(key)}: it has {len(data):,} bytes, and one PUT takes {_MOST_BYTES:,}",
+                "Read fewer namespaces in one run, or make fewer formats.",
+            )
+        name, md5 = key.rpartition("/")[2], hashlib.md5(data, usedforsecurity=False).digest()
         with self._in_words("write", key):
-            self._client.put_object(
+            answer = self._client.put_object(
                 Bucket=self._bucket,
                 Key=self._prefix + key,
                 Body=data,
                 ContentType=media_type,
                 ContentDisposition=f'inline; filename="{name}"',
                 CacheControl=cache_control(key),
-                ContentMD5=base64.b64encode(hashlib.md5(data, usedforsecurity=False).digest()).decode(),
+                ContentMD5=base64.b64encode(md5).decode(),
+                **self._options,
             )
+        self._check_encryption(key, answer.get("ServerSideEncryption"))
+        if answer.get("ETag", "").strip('"') != md5.hex():
+            self._check_size(key, len(data))
+
+    def _check_size(self, key: str, sent: int) -> None:
+        """Ask how much the store holds, where its answer did not prove it: an ETag is the MD5 of the content as a rule, but not with KMS."""
         with self._in_words("check", key):
             held = self._client.head_object(Bucket=self._bucket, Key=self._prefix + key)["ContentLength"]
-        if held != len(data):
+        if held != sent:
             raise StorageError(
-                f"could not write {self._place(key)}: {len(data):,} bytes were sent and the store says that it holds {held:,}",
+                f"could not write {self._place(key)}: {sent:,} bytes were sent and the store says that it holds {held:,}",
                 "A proxy or a store that changes uploads is in between (often aws-chunked encoding that is kept as content): update or bypass it.",
             )
 
@@ -114,6 +146,25 @@ class BucketStore:
         with self._in_words("list", prefix):
             pages = self._client.get_paginator("list_objects_v2").paginate(Bucket=self._bucket, Prefix=self._prefix + prefix)
             return sorted(item["Key"].removeprefix(self._prefix) for page in pages for item in page.get("Contents", ()))
+
+    def delete(self, key: str) -> None:
+        """Delete an object; the key needs s3:DeleteObject. One by one: the request for many at once needs a checksum that differs by store."""
+        with self._in_words("delete", key):
+            self._client.delete_object(Bucket=self._bucket, Key=self._prefix + key)
+
+    def link(self, key: str, seconds: float) -> Link:
+        """Presign a link to an object. Makes at most one request, to learn the region of a bucket on AWS."""
+        with self._in_words("link to", key):
+            self._signer = self._signer or s3_links.Signer(self._client, self._bucket, self._settings, connect)
+            return self._signer.link(self._prefix + key, seconds)
+
+    def _check_encryption(self, key: str, confirmed: str | None) -> None:
+        """Let no store pass that ignores the encryption that was asked for, as some do."""
+        if self._settings.sse and confirmed != self._settings.sse:
+            raise StorageError(
+                f"could not write {self._place(key)} encrypted: {self._settings.sse} was asked for and the store confirms {confirmed or 'nothing'}",
+                "Leave s3.sse unset if the store encrypts by itself, and delete what was written if it must not be there in clear.",
+            )
 
     def _remember_time(self, request: Any, **_: object) -> None:
         """Keep the time that was signed: when a store finds it too far off, this tells by how much."""
@@ -136,6 +187,7 @@ class BucketStore:
                 endpoint=self._client.meta.endpoint_url,
                 region=self._client.meta.region_name,
                 signed_at=self._signed_at,
+                asked=tuple(self._options),
             )
             raise s3_errors.explain(error, request) from error
 

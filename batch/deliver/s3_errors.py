@@ -16,11 +16,20 @@ from botocore import exceptions
 
 from batch.deliver.model import StorageError
 
-RIGHTS = {"write": "s3:PutObject", "check": "s3:GetObject", "read": "s3:GetObject", "list": "s3:ListBucket"}
+RIGHTS = {
+    "write": "s3:PutObject",
+    "check": "s3:GetObject",
+    "read": "s3:GetObject",
+    "list": "s3:ListBucket",
+    "delete": "s3:DeleteObject",
+    "link to": "s3:GetObject",
+}
 """Right that each action of the store needs (Amazon S3 User Guide, "Required permissions for Amazon S3 API operations")."""
 
 _KEYS = "Check s3.access_key_id and s3.secret_access_key, or what boto3's own chain finds (AWS_ variables, role of the service account)."
 _WHERE = "Check s3.endpoint_url, DNS, proxies and network policies between here and the store."
+
+_NOT_IMPLEMENTED = "NotImplemented"
 
 _ANSWERS = {
     "NoSuchBucket": ("there is no bucket {bucket} at {endpoint}", "Create the bucket, or correct the output's URL or s3.endpoint_url."),
@@ -33,6 +42,16 @@ _ANSWERS = {
     "ExpiredToken": ("the credentials have expired", "Renew them. " + _KEYS),
     "InvalidToken": ("the session token is not valid", _KEYS),
     "InvalidBucketName": ("{bucket} is no name for a bucket", "Correct the output's URL."),
+    "KMS.NotFoundException": (
+        "there is no such KMS key",
+        "Correct s3.kms_key_id: a key in the bucket's own region, by its ARN where it is another account's.",
+    ),
+    "KMS.DisabledException": ("the KMS key is disabled", "Enable the key, or choose another one as s3.kms_key_id."),
+    _NOT_IMPLEMENTED: (
+        "the store does not know something that was asked for ({asked_for})",
+        "Leave unset what it does not know: s3.sse, s3.tags, s3.storage_class.",
+    ),
+    "InvalidStorageClass": ("the store has no such storage class", "Correct s3.storage_class, or leave it unset."),
     "BadDigest": ("the data were damaged on the way", "Look for a proxy that changes uploads, and try again."),
 }
 """Why and what to do by error code (Amazon S3 API Reference, "Error responses", read in 2026)."""
@@ -72,6 +91,19 @@ class Request:
     endpoint: str
     region: str
     signed_at: str
+    asked: tuple[str, ...] = ()
+
+    @property
+    def right(self) -> str:
+        """Name the rights that the action needs."""
+        more = ["s3:PutObjectTagging"] if "Tagging" in self.asked else []
+        more += ["kms:GenerateDataKey on the KMS key"] if "SSEKMSKeyId" in self.asked else []
+        return " and ".join([RIGHTS[self.action], *(more if self.action == "write" else [])])
+
+    @property
+    def asked_for(self) -> str:
+        """Name what uploads ask for beyond the content."""
+        return ", ".join(self.asked)
 
 
 def explain(error: Exception, request: Request) -> StorageError:
@@ -96,8 +128,8 @@ def _answer(error: exceptions.ClientError, request: Request) -> tuple[str, str]:
         why, remedy = _region(details, metadata.get("HTTPHeaders", {}), request)
     elif code == "RequestTimeTooSkewed":
         why, remedy = _clock(details, metadata.get("HTTPHeaders", {}), request)
-    elif known := _ANSWERS.get(_SAME_AS.get(code, code)):
-        why, remedy = (text.format(right=RIGHTS[request.action], **vars(request)) for text in known)
+    elif (known := _ANSWERS.get(_SAME_AS.get(code, code))) and (code != _NOT_IMPLEMENTED or request.asked):
+        why, remedy = (text.format(right=request.right, asked_for=request.asked_for, **vars(request)) for text in known)
     else:
         theirs = status >= HTTPStatus.INTERNAL_SERVER_ERROR
         why = f"{request.endpoint} answered with HTTP status {status}"

@@ -8,10 +8,9 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from batch.deliver.folder import FolderStore
-from batch.deliver.model import StorageError
+from batch.deliver.model import StorageError, Store
 from batch.errors import SettingsError
 from batch.settings import Settings
-from batch.snapshot.archive import BlobStore
 
 __all__ = ["Location", "StorageError", "locate", "open_store", "without_keys"]
 
@@ -49,14 +48,14 @@ def locate(url: str) -> Location:
     raise _refused(url, f"{scheme.group()}: is no kind of output")
 
 
-def open_store(url: str, settings: Settings) -> BlobStore:
+def open_store(url: str, settings: Settings) -> Store:
     """Give the store at a URL. No request is made yet: a missing bucket shows at the first read or write, as StorageError."""
     location = locate(url)
     if location.bucket is None:
         return FolderStore(Path(location.path))
     from batch.deliver import s3  # noqa: PLC0415  boto3 takes half a second to import, which a run into a folder need not wait for
 
-    return s3.BucketStore(location.bucket, location.path, s3.connect(settings.s3))
+    return s3.BucketStore(location.bucket, location.path, s3.connect(settings.s3), settings.s3)
 
 
 def without_keys(url: str) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from batch.findings import Finding, Message
+from batch.plan.forecast.model import Trends
 from batch.plan.model_packing import NO_FLEETS, NO_HEADROOM, Fleets, Headroom
 from batch.plan.prices import NO_PRICES, Prices
 from batch.plan.rightsizing.model import NO_ADVICE, Rightsizing
@@ -346,6 +347,7 @@ class CapacityPlan:
     """Everything that the plan says. `nodes` has the schema NODE_CAPACITY.
 
     `fleets` are for the pods as they ask now, `right_sized_fleets` for what is recommended to them; empty without a recommended change.
+    `trends` is None where no history was looked at.
     """
 
     totals: Totals
@@ -360,3 +362,4 @@ class CapacityPlan:
     fleets: Fleets = NO_FLEETS
     right_sized_fleets: Fleets = NO_FLEETS
     headroom: Headroom = NO_HEADROOM
+    trends: Trends | None = None

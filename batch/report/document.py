@@ -10,12 +10,15 @@ from typing import Any
 
 from batch.findings import Finding
 from batch.gpu.model import GPU_NODES, GpuAssessment, GpuResource
+from batch.jobs.model import JobAssessment
 from batch.plan.model import NODE_CAPACITY, CapacityPlan, Pool
+from batch.report.document_jobs import jobs_document
 from batch.report.document_packing import NO_ROOM, packing_document, pool_headroom
 from batch.report.document_prices import price_gaps, prices_document
 from batch.report.document_profiles import base_units, profile_document
 from batch.report.document_rightsizing import rightsizing_document
 from batch.report.document_scale import scale_document
+from batch.report.document_trends import trends_document
 from batch.report.format import render_message
 from batch.report.model import Artifact, Report, Run
 from batch.scale.model import ScaleAssessment
@@ -33,13 +36,9 @@ NOT_BUILT = tuple(
         ("GPU cards", "How many cards are behind slots and slices is unknown, unless the resource says so."),
         ("GPU holders", "Which pods hold GPUs, and for how long, is unknown."),
         ("dynamic resource allocation", "Devices of ResourceSlices and their claims are unknown."),
-        ("jobs", "Whether Jobs and CronJobs finish in time is unknown."),
-        ("trends", "What changed since earlier nights, and when room runs out, is unknown."),
     )
 )
 """What report.json has keys for and this version leaves null or empty."""
-
-_JOB_COUNTS = ("job_count", "active_job_count", "without_deadline_count", "past_deadline_count", "deadline_exceeded_count")
 
 
 def stopped(report: Report) -> Report:
@@ -65,6 +64,7 @@ def report_document(
     snapshot: Snapshot,
     plan: CapacityPlan,
     gpu: GpuAssessment,
+    jobs: JobAssessment,
     scale: ScaleAssessment,
     findings: tuple[Finding, ...],
     gaps: tuple[Gap, ...],
@@ -77,6 +77,7 @@ def report_document(
     usage was measured.
     """
     rooms = pool_headroom(plan)
+    files = frozenset(artifact.name for artifact in artifacts)
     return {
         "format_version": FORMAT_VERSION,
         "cluster": {
@@ -96,10 +97,10 @@ def report_document(
         "profiles": [profile_document(profile) for profile in plan.profiles],
         "prices": prices_document(plan.prices),
         "gpu": _gpu(gpu),
-        "jobs": {**dict.fromkeys(_JOB_COUNTS), "jobs": [], "cronjobs": []},
-        "rightsizing": rightsizing_document(plan.rightsizing, frozenset(artifact.name for artifact in artifacts)),
+        "jobs": jobs_document(jobs, files),
+        "rightsizing": rightsizing_document(plan.rightsizing, files),
         "scale": scale_document(scale, snapshot),
-        "trends": {"nights": None, "series": {}, "forecast": []},
+        "trends": trends_document(plan.trends),
         "findings": [_finding(finding) for finding in findings],
         "artifacts": [{"name": a.name, "media_type": a.media_type, "bytes": len(a.data), "sha256": a.sha256} for a in artifacts],
     }

@@ -10,12 +10,24 @@ from typing import Any
 import pandas as pd
 
 from batch.gpu.model import GPU_NODES, GpuAssessment, GpuResource
+from batch.jobs.model import JobAssessment
 from batch.plan.model import NODE_CAPACITY, PROFILE_PODS, CapacityPlan, FlavorFit, Pool, ProfilePlan
 from batch.report.document import not_assessed
 from batch.report.document_packing import fleet_row, room_row
 from batch.report.document_profiles import odds_rows
 from batch.report.document_scale import CHECK_COLUMNS, check_row
+from batch.report.exports_jobs import (
+    CRONJOB_COLUMNS,
+    JOB_COLUMNS,
+    PILE_COLUMNS,
+    START_COLUMNS,
+    cronjob_row,
+    job_row,
+    pile_rows,
+    start_row,
+)
 from batch.report.exports_rightsizing import RIGHTSIZING_COLUMNS, rightsizing_row
+from batch.report.exports_trends import trend_tables
 from batch.report.files import profile_file
 from batch.report.model import Artifact
 from batch.scale.model import ScaleAssessment
@@ -32,7 +44,7 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "�
 _NANO = 10**9
 
 
-def tables(snapshot: Snapshot, plan: CapacityPlan, gpu: GpuAssessment, scale: ScaleAssessment) -> tuple[Artifact, ...]:
+def tables(snapshot: Snapshot, plan: CapacityPlan, gpu: GpuAssessment, jobs: JobAssessment, scale: ScaleAssessment) -> tuple[Artifact, ...]:
     """Write every table behind the report's sections to tables/<name>.csv; a table without rows still has its header.
 
     Cores are exact decimal numbers, NA is an empty cell, flags are true or false. Text that a spreadsheet would run as a formula
@@ -44,8 +56,10 @@ def tables(snapshot: Snapshot, plan: CapacityPlan, gpu: GpuAssessment, scale: Sc
         *_packing_tables(plan),
         *(table for profile in plan.profiles for table in _profile_tables(profile)),
         _table("right-sizing", _rows(RIGHTSIZING_COLUMNS, map(rightsizing_row, plan.rightsizing.advice))),
+        *(_table(name, columns) for name, columns in trend_tables(plan.trends)),
         _table("gpu-nodes", _columns(GPU_NODES, gpu.nodes)),
         _table("gpu-resources", _rows(_GPU_RESOURCE_COLUMNS, map(_gpu_resource, gpu.resources))),
+        *_job_tables(jobs),
         _table("scale-checks", _rows(CHECK_COLUMNS, map(check_row, scale.checks))),
         *(_table(name, _columns(schema, scale.tables[name])) for name, schema in SCALE_TABLES.items()),
         _table("api-requests", _columns(API_REQUESTS, snapshot.table("api_requests"))),
@@ -172,6 +186,15 @@ def _packing_tables(plan: CapacityPlan) -> tuple[Artifact, ...]:
         _table("losses", _rows(_LOSS_COLUMNS, map(vars, plan.headroom.losses))),
         _table("emptyable-nodes", _rows(_EMPTYABLE_COLUMNS, map(vars, plan.headroom.emptyable))),
         _table("fleets", _rows(_FLEET_COLUMNS, map(fleet_row, fleets))),
+    )
+
+
+def _job_tables(jobs: JobAssessment) -> tuple[Artifact, ...]:
+    return (
+        _table("jobs", _rows(JOB_COLUMNS, map(job_row, jobs.jobs))),
+        _table("cronjobs", _rows(CRONJOB_COLUMNS, map(cronjob_row, jobs.cronjobs))),
+        _table("starts", _rows(START_COLUMNS, map(start_row, jobs.starts))),
+        _table("never-deleted-jobs", _rows(PILE_COLUMNS, pile_rows(jobs))),
     )
 
 

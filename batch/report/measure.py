@@ -42,6 +42,16 @@ def clipped(text: str, width_mm: float, weight: str = "normal") -> str:
     return f"{shown}…"
 
 
+def middle_cut(text: str, width_mm: float, weight: str = "normal") -> str:
+    """Cut a name in a chart that is wider than that in its middle: names of one family differ at their ends."""
+    if text_mm(text, weight) <= width_mm:
+        return text
+    kept = len(text) - 1
+    while kept and text_mm(shown := f"{text[: (kept + 1) // 2]}…{text[len(text) - kept // 2 :]}", weight) > width_mm:
+        kept -= 1
+    return shown if kept else "…"
+
+
 @cache
 def _face(weight: str) -> FT2Font:
     face = FT2Font(str(FONTS / f"{FAMILY}-{_FACES[weight]}.ttf"))

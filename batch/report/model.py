@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 
 from batch.findings import Finding, Message
 
@@ -42,11 +42,29 @@ class Run:
 
 
 @dataclass(frozen=True)
+class Picture:
+    """A chart as a PNG, with its titles and the words for those who do not see it."""
+
+    title: Message
+    subtitle: Message
+    alt: Message
+    png: bytes
+
+
+@dataclass(frozen=True)
+class Letter:
+    """What a mail tells of a run: its first page and a few pictures."""
+
+    summary: Section
+    pictures: tuple[Picture, ...]
+
+
+@dataclass(frozen=True)
 class Report:
     """What a run made: its files, and what to say about it on a terminal (three lines).
 
     `history` is what the run leaves to later ones: named below the cluster's history of the run's date.
-    `problem` says why report.pdf is not among the files though it was asked for.
+    `letter` is what a mail tells, None where no mail is wanted. `problem` says why report.pdf is not among the files though it was asked for.
     """
 
     cluster: str
@@ -58,6 +76,7 @@ class Report:
     findings: tuple[Finding, ...] = ()
     problem: str | None = None
     history: tuple[Artifact, ...] = ()
+    letter: Letter | None = None
 
 
 @dataclass(frozen=True)
@@ -210,13 +229,79 @@ class Fills:
 
 
 @dataclass(frozen=True)
+class Piece:
+    """A stretch of time in hours before the right end of a chart, 0 for "until then"; `kind` is one of Lanes.kinds."""
+
+    begin: float
+    end: float
+    kind: str
+
+
+@dataclass(frozen=True)
+class Lane:
+    """What happened in one line: its name, its pieces, and a word on it at the right; `strained` is set in the warm colour."""
+
+    name: str
+    pieces: tuple[Piece, ...]
+    word: str
+    strained: bool = False
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """What was at work in the `hours` before `end`, one lane each. `kinds` are good, bad, open (still at work), and waiting."""
+
+    end: datetime
+    hours: int
+    lanes: tuple[Lane, ...]
+    kinds: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Agenda:
+    """What starts in the `hours` after `begin`: the number of starts in each quarter of an hour, and the starts of some, in hours from there.
+
+    `peak` names the fullest minute, its time in hours, and words for it; None where no minute has more than one.
+    """
+
+    begin: datetime
+    hours: int
+    counts: tuple[int, ...]
+    rows: tuple[tuple[str, tuple[float, ...]], ...]
+    peak: tuple[float, str] | None
+
+
+@dataclass(frozen=True)
+class Reach:
+    """A forecast: points (day, lower bound, estimate, upper bound), the limit, and the days on which it is reached: (earliest, estimate, latest)."""
+
+    cone: tuple[tuple[int, float, float, float], ...]
+    limit: float
+    days: tuple[int | None, int | None, int | None]
+
+
+@dataclass(frozen=True)
+class Course:
+    """A resource over the nights, in bytes, nanocores or a count (`kind`), with days counted from `tonight`, and where it goes.
+
+    `lines` are pairs (name, values), of which None is unknown: what may be promised, is promised, and is used.
+    """
+
+    kind: str
+    tonight: date
+    days: tuple[int, ...]
+    lines: tuple[tuple[str, tuple[float | None, ...]], ...]
+    ahead: Reach | None = None
+
+
+@dataclass(frozen=True)
 class Chart:
     """A picture with its finding, how to read it, and the words for those who do not see it."""
 
     title: Message
     subtitle: Message
     alt: Message
-    drawing: Histogram | Needs | Stacks | Spans | Chances | Fills
+    drawing: Histogram | Needs | Stacks | Spans | Chances | Fills | Lanes | Agenda | Course
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ def assess(snapshot: Snapshot, settings: Settings, history: History = NO_HISTORY
 
 def _sizes(history: History) -> tuple[Size, ...]:
     """Give the size of each earlier night that left it."""
-    return tuple(Size(night.taken_at, night.node_count, night.bound_pod_count) for night in getattr(history, "summaries", ()))
+    return tuple(Size(night.taken_at, night.node_count, night.bound_pod_count) for night in history.summaries)
 
 
 def _checks(facts: Facts, tables: Mapping[str, pd.DataFrame], sizes: tuple[Size, ...], emptying: Emptying | None) -> Iterator[Check]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from batch.snapshot.job_schemas import CRONJOB_RESOURCES, CRONJOBS, JOB_CONDITIONS, JOB_RESOURCES, JOBS
 from batch.snapshot.schema import FLAG, INSTANT, INTEGER, REAL, TEXT, Column, Schema
 
 FORMAT_VERSION = 1
@@ -137,6 +138,8 @@ PODS = Schema(
         Column("unschedulable_reason", TEXT, "message of PodScheduled=False", nullable=True),
         Column("image", TEXT, "image of the first container", nullable=True),
         Column("container_count", INTEGER, "containers that run side by side: app containers and sidecars", "count"),
+        Column("deadline_seconds", INTEGER, "spec.activeDeadlineSeconds of the pod itself; NA for none", "seconds", nullable=True),
+        Column("finalizers", TEXT, "metadata.finalizers: what must let go before a deleted pod is gone", nullable=True),
         Column("label_set", INTEGER, "number of the pod's set of labels in table label_sets", "number"),
         Column("scheduling_set", INTEGER, "number of the set of rules on where the pod may go, in table scheduling_sets", "number"),
         Column(
@@ -424,53 +427,6 @@ CONTAINER_USAGE = Schema(
     ),
 )
 
-JOBS = Schema(
-    "jobs",
-    "one row for each Job object",
-    ("namespace", "job"),
-    (
-        Column("namespace", TEXT, "namespace of the Job"),
-        Column("job", TEXT, "name of the Job"),
-        Column("uid", TEXT, "metadata.uid", nullable=True),
-        Column("owner_kind", TEXT, "kind of the owner; hand-started Jobs name their CronJob without controlling reference", nullable=True),
-        Column("owner_name", TEXT, "name of the owner", nullable=True),
-        Column("manual", FLAG, "true when it was started by hand from a CronJob"),
-        Column("suspended", FLAG, "spec.suspend"),
-        Column(
-            "parallelism",
-            INTEGER,
-            "pods that may run at once: spec.parallelism, 1 where it is not set, and at most spec.completions",
-            "count",
-        ),
-        Column(
-            "template_requests_cpu_nanocores",
-            INTEGER,
-            "what one pod of the template will hold, missing requests filled from limits",
-            "nanocores",
-            nullable=True,
-        ),
-        Column(
-            "template_requests_memory_bytes",
-            INTEGER,
-            "what one pod of the template will hold, missing requests filled from limits",
-            "bytes",
-            nullable=True,
-        ),
-    ),
-)
-
-JOB_RESOURCES = Schema(
-    "job_resources",
-    "one row for each resource that a pod of a Job's template will request beside cpu and memory",
-    ("namespace", "job", "resource"),
-    (
-        Column("namespace", TEXT, "namespace of the Job"),
-        Column("job", TEXT, "name of the Job"),
-        Column("resource", TEXT, "name of the resource"),
-        Column("requests_count", INTEGER, "what one pod of the template will hold", "count"),
-    ),
-)
-
 GPU_USAGE = Schema(
     "gpu_usage",
     "one row for each accelerator (or part of one) and each container that held it in the window of Prometheus; a device that nobody held has a row without pod",
@@ -545,7 +501,10 @@ SCHEMAS = {
         CONTROL_PLANE_METRICS,
         CONTAINER_USAGE,
         JOBS,
+        JOB_CONDITIONS,
         JOB_RESOURCES,
+        CRONJOBS,
+        CRONJOB_RESOURCES,
         GPU_USAGE,
         REJECTS,
     )
@@ -558,7 +517,10 @@ SOURCES_OF_OPTIONAL: Mapping[str, tuple[str, ...]] = {
     "hpas": ("horizontalpodautoscalers",),
     "hpa_resources": ("horizontalpodautoscalers",),
     "jobs": ("jobs",),
+    "job_conditions": ("jobs",),
     "job_resources": ("jobs",),
+    "cronjobs": ("cronjobs",),
+    "cronjob_resources": ("cronjobs",),
     "services": ("services",),
     "resource_quotas": ("resourcequotas",),
     "disruption_budgets": ("poddisruptionbudgets",),

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
-from batch.deliver.model import StorageError
+from batch.deliver.model import Link, StorageError
 from batch.report.model import Artifact, Report, Run
 
 TAKEN_AT = datetime(2026, 11, 30, 2, 5, tzinfo=UTC)
@@ -18,6 +18,14 @@ FILES = (
     Artifact("snapshot/manifest.json", "application/json", b"{}"),
 )
 
+FIGURES: dict[str, float | int | str | None] = {
+    "node_count": 3,
+    "requests_cpu_ratio": 0.5,
+    "critical_count": 1,
+    "warning_count": 0,
+    "first_finding": "Full",
+}
+
 
 def report(
     cluster: str = "prod-1",
@@ -27,9 +35,10 @@ def report(
     taken_at: datetime = TAKEN_AT,
     complete: bool = True,
     artifacts: tuple[Artifact, ...] = FILES,
+    history: tuple[Artifact, ...] = (),
 ) -> Report:
     run = Run(run_id, date, "cluster", taken_at, taken_at, taken_at, deadline_seconds=None, complete=complete)
-    return Report(cluster, run, artifacts, headline="3 nodes are full", missing="nothing")
+    return Report(cluster, run, artifacts, headline="3 nodes are full", missing="nothing", key_figures=FIGURES, history=history)
 
 
 @dataclass
@@ -39,6 +48,8 @@ class MemoryStore:
     blobs: dict[str, bytes] = field(default_factory=dict)
     writes: list[str] = field(default_factory=list)
     reads: list[str] = field(default_factory=list)
+    deletes: list[str] = field(default_factory=list)
+    makes_links: bool = False
     fails_at: int | None = None
     failure: BaseException = field(default_factory=lambda: StorageError("could not write: the disk is full", "Make room."))
 
@@ -55,3 +66,10 @@ class MemoryStore:
 
     def keys(self, prefix: str = "") -> list[str]:
         return sorted(key for key in self.blobs if key.startswith(prefix))
+
+    def delete(self, key: str) -> None:
+        self.deletes.append(key)
+        self.blobs.pop(key, None)
+
+    def link(self, key: str, seconds: float) -> Link | None:
+        return Link(f"https://store.example/{key}?signed", TAKEN_AT + timedelta(seconds=seconds)) if self.makes_links else None

@@ -6,6 +6,7 @@ from urllib.parse import unquote, urljoin
 
 from batch.deliver import index
 from batch.deliver.manifest import Entry
+from batch.deliver.model import Link
 
 NIGHT = datetime(2026, 11, 30, 2, 5, tzinfo=UTC)
 
@@ -99,3 +100,43 @@ def test_a_page_remembers_its_entries_but_no_damaged_one() -> None:
 
 def test_a_page_of_somebody_else_is_no_memory() -> None:
     assert index.remembered(b'\xff<tr data-entry="{}"><tr data-entry><tr data-entry=\'{"run":1}\'><p data-entry="x">') == {}
+
+
+FIGURES = {
+    "node_count": 1234,
+    "requests_cpu_ratio": 0.734,
+    "requests_memory_ratio": None,
+    "critical_count": 1,
+    "warning_count": 2,
+    "first_finding": "Pool <b>a</b> is full",
+}
+
+
+def test_key_figures_stand_beside_each_night_and_what_is_not_known_is_no_zero() -> None:
+    texts = Reader(index.page([entry(key_figures=FIGURES), entry("b")])).texts
+    for words in ("1,234", "73\u00a0%", "1 critical, 2 warning", "Pool <b>a</b> is full"):
+        assert words in map(str.strip, texts)
+    assert texts.count("–") == 4  # noqa: RUF001  memory of one, everything of the other
+
+
+def test_key_figures_are_remembered_but_nothing_that_is_no_figure() -> None:
+    (kept,) = index.remembered(index.page([entry(key_figures={**FIGURES, "odd": [1], "node_count": {"x": 1}})])).values()
+    assert kept.key_figures == {name: value for name, value in FIGURES.items() if name != "node_count"}
+
+
+def signing(seconds: int = 3600) -> index.Links:
+    return index.Links(lambda key: Link(f"https://store.example/{key}?X-Amz-Signature=a&b", NIGHT + timedelta(seconds=seconds)))
+
+
+def test_signed_links_open_from_a_page_that_was_opened_by_one() -> None:
+    reader = Reader(index.page([entry()], signing()))
+    assert f"https://store.example/{entry().path}report.html?X-Amz-Signature=a&b" in reader.links
+    assert all(link.startswith("https://store.example/") for link in reader.links)
+    assert any("The links on this page end on 2026-11-30 at 03:05 UTC." in text for text in reader.texts)
+    assert all(link.startswith("https://store.example/") for link in Reader(index.latest_page(entry(), signing())).links)
+
+
+def test_only_the_newest_links_are_signed() -> None:
+    links = Reader(index.page([entry(nights=-number) for number in range(110)], signing())).links
+    assert len([link for link in links if link.startswith("https:") and link.endswith("&b")]) == 1 + 100 * 3
+    assert len(links) == 1 + 110 * 3

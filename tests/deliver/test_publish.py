@@ -11,7 +11,7 @@ from batch.deliver import manifest, publish, spool
 from batch.deliver.model import Receipt, StorageError
 from batch.deliver.spool import keep
 from batch.errors import Interrupted
-from batch.report.model import Report
+from batch.report.model import Artifact, Report
 from batch.settings import Settings
 from tests.deliver.reports import FILES, TAKEN_AT, MemoryStore, report
 
@@ -54,26 +54,31 @@ def test_files_come_first_then_the_manifest_then_what_points_at_them(serve: Serv
         "run": {"id": "20261130T020500Z", "date": "2026-11-30", "taken_at": "2026-11-30T02:05:00+00:00", "complete": True},
         "path": RUN,
         "reports": ["report.html", "report.pdf", "report.json"],
+        "key_figures": {"node_count": 3, "requests_cpu_ratio": 0.5, "critical_count": 1, "warning_count": 0, "first_finding": "Full"},
     }
 
 
-@pytest.mark.parametrize("gap", range(len(FILES) + 1 + len(DERIVED)))
+REMEMBERED = tuple(Artifact(name, "application/vnd.apache.parquet", b"row") for name in ("sketches/r", "workloads/r", "r"))
+
+
+@pytest.mark.parametrize("gap", range(len(FILES) + len(REMEMBERED) + 1 + len(DERIVED)))
 def test_a_failure_at_any_write_shows_no_half_report_and_a_retry_ends_the_same(serve: Serve, gap: int) -> None:
+    made = report(history=REMEMBERED)
     undisturbed = MemoryStore()
     serve(undisturbed, night(-1))
-    serve(undisturbed, report())
+    serve(undisturbed, made)
     store = MemoryStore()
     serve(store, night(-1))
     store.fails_at = gap
-    receipts = serve(store, report())
+    receipts = serve(store, made)
     assert "the disk is full" in (receipts[0].error or "")
     whole = RUN + "manifest.json" in store.blobs
-    assert whole == (gap > len(FILES))
+    assert whole == (gap > len(FILES) + len(REMEMBERED))
     if not whole:
         assert RUN.encode() not in store.blobs["index.html"]
         assert pointed_at(store) == "2026-11-29"
     store.fails_at = None
-    assert serve(store, report())[0].error is None
+    assert serve(store, made)[0].error is None
     assert store.blobs == undisturbed.blobs
 
 

@@ -23,7 +23,7 @@ from tests.worlds import world
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = Path(sysconfig.get_path("scripts"))
 READ = [kind for kind in FILE_NAMES if kind not in OF_AUTOSCALERS.values()]
-INSTALLATIONS = ("base", "overlays/s3", "overlays/namespaced", "overlays/preflight")
+INSTALLATIONS = ("base", "overlays/s3", "overlays/mail", "overlays/namespaced", "overlays/preflight")
 
 # What the contract lists as kinds of a dump, and the metrics API.
 NAMESPACED = {

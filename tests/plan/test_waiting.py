@@ -8,8 +8,7 @@ from batch.plan.assess import assess
 from batch.plan.model import MinorResource, Waiting
 from batch.settings import Settings
 from batch.snapshot.model import Snapshot
-from batch.snapshot.schemas import JOB_RESOURCES, JOBS
-from tests.builders import CORE, GIB, MIB, node, pod, snapshot
+from tests.builders import CORE, GIB, MIB, job, node, pod, snapshot
 
 
 def waiting_in(taken: Snapshot) -> dict[str, Waiting]:
@@ -36,10 +35,13 @@ def test_pending_nominated_and_gated_pods_are_shown_apart_and_once() -> None:
 
 def test_a_suspended_job_waits_with_all_its_pods() -> None:
     # 3 pods of 2 cores, 4 GiB and 2 GPUs: 6 cores, 12 GiB, 6 GPUs once it runs
-    taken = snapshot(nodes=[node("n1")])
-    rows = [("d", "j", "u", None, None, False, True, 3, 2 * CORE, 4 * GIB), ("d", "runs", "v", None, None, False, False, 1, CORE, GIB)]
-    tables = {**taken.tables, "jobs": JOBS.frame(rows), "job_resources": JOB_RESOURCES.frame([("d", "j", "nvidia.com/gpu", 2)])}
-    object.__setattr__(taken, "tables", tables)
+    taken = snapshot(
+        nodes=[node("n1")],
+        jobs=[
+            job("j", suspended=True, parallelism=3, cpu=2 * CORE, memory=4 * GIB, resources={"nvidia.com/gpu": 2}),
+            job("runs", cpu=CORE, memory=GIB),
+        ],
+    )
     assert waiting_in(taken) == {"suspended Jobs": Waiting("suspended Jobs", 1, 3, 6 * CORE, 12 * GIB, {"nvidia.com/gpu": 6})}
 
 

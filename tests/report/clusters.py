@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from batch.gpu.assess import assess as assess_gpu
+from batch.jobs.assess import assess as assess_jobs
 from batch.plan.assess import assess as assess_plan
 from batch.report import sections
 from batch.report.document import NOT_BUILT
@@ -28,14 +29,23 @@ def run_of(shot: Snapshot) -> Run:
 
 def report_of(shot: Snapshot, *extra: Artifact, **settings: Any) -> Report:
     chosen = Settings(**settings)
-    return render(run_of(shot), shot, assess_plan(shot, chosen), assess_gpu(shot, chosen), assess_scale(shot, chosen), chosen, extra)
+    return render(
+        run_of(shot),
+        shot,
+        assess_plan(shot, chosen),
+        assess_gpu(shot, chosen),
+        assess_jobs(shot, chosen),
+        assess_scale(shot, chosen),
+        chosen,
+        extra,
+    )
 
 
 def sections_of(shot: Snapshot, **settings: Any) -> dict[str, Section]:
     chosen = Settings(**settings)
-    plan, gpu, scale = assess_plan(shot, chosen), assess_gpu(shot, chosen), assess_scale(shot, chosen)
-    findings = (*plan.findings, *gpu.findings, *scale.findings)
-    material = Material(run_of(shot), shot, plan, gpu, scale, chosen, findings, shot.gaps, NOT_BUILT)
+    plan, gpu, jobs, scale = assess_plan(shot, chosen), assess_gpu(shot, chosen), assess_jobs(shot, chosen), assess_scale(shot, chosen)
+    findings = (*plan.findings, *gpu.findings, *jobs.findings, *scale.findings)
+    material = Material(run_of(shot), shot, plan, gpu, jobs, scale, chosen, findings, shot.gaps, NOT_BUILT)
     return {section.slug: section for section in sections.build(material)}
 
 

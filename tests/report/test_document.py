@@ -8,6 +8,7 @@ import pytest
 
 from batch.findings import Finding, Severity, message
 from batch.gpu.assess import assess
+from batch.jobs.assess import assess as assess_jobs
 from batch.plan.model import CapacityPlan
 from batch.report.document import NOT_BUILT, encode, report_document
 from batch.report.model import Artifact, Run
@@ -35,8 +36,8 @@ FINDING = Finding(
 def document(shot: Snapshot, plan: CapacityPlan, **more: Any) -> dict[str, Any]:
     run = Run("r1", "2026-03-01", shot.source, TAKEN_AT, TAKEN_AT, datetime(2026, 3, 1, 3, 1, tzinfo=UTC), None, complete=True)
     parts: dict[str, Any] = {"findings": (), "gaps": shot.gaps, "artifacts": (), "sampling": sampling(shot, 600), **more}
-    gpu, scale = assess(shot, Settings()), assess_scale(shot, Settings())
-    made: dict[str, Any] = json.loads(encode(report_document(run, shot, plan, gpu, scale, **parts)))
+    gpu, jobs, scale = assess(shot, Settings()), assess_jobs(shot, Settings()), assess_scale(shot, Settings())
+    made: dict[str, Any] = json.loads(encode(report_document(run, shot, plan, gpu, jobs, scale, **parts)))
     jsonschema.Draft202012Validator(SCHEMA, format_checker=jsonschema.FormatChecker()).validate(made)
     return made
 
@@ -66,7 +67,7 @@ def test_schema_knows_every_key_of_a_document(small: dict[str, Any]) -> None:
 
 
 def test_empty_cluster_has_every_key_and_no_number_made_up() -> None:
-    empty = document(snapshot(unread=["nodes"]), empty_plan())
+    empty = document(snapshot(unread=["nodes", "jobs"]), empty_plan())
     assert empty["totals"]["node_count"] is None
     assert empty["totals"]["allocatable_cpu_cores"] is None
     assert empty["profiles"][0]["memory_bytes"]["quantiles"]["0.9"] is None

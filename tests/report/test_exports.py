@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from batch.gpu.assess import assess
+from batch.jobs.assess import assess as assess_jobs
 from batch.plan.model import PROFILE_PODS, CapacityPlan
 from batch.report.document import NOT_BUILT
 from batch.report.exports import tables
@@ -25,7 +26,8 @@ def files(plan: CapacityPlan) -> dict[str, str]:
         gaps=[Gap("podmetrics", 'a "quoted", reason\nof two lines', "=1+1")],
     )
     return {
-        artifact.name: artifact.data.decode() for artifact in tables(shot, plan, assess(shot, Settings()), assess_scale(shot, Settings()))
+        artifact.name: artifact.data.decode()
+        for artifact in tables(shot, plan, assess(shot, Settings()), assess_jobs(shot, Settings()), assess_scale(shot, Settings()))
     }
 
 
@@ -46,7 +48,8 @@ def test_one_file_for_each_table() -> None:
         for name in (
             *("nodes", "pools", "headroom", "losses", "emptyable-nodes", "fleets"),
             *("profile-all-pods", "profile-all-flavors", "profile-all-odds", "right-sizing"),
-            *("gpu-nodes", "gpu-resources", "scale-checks"),
+            *("trends", "trends-levels", "forecast", "movers"),
+            *("gpu-nodes", "gpu-resources", "jobs", "cronjobs", "starts", "never-deleted-jobs", "scale-checks"),
             *("scale-images", "scale-quotas", "scale-pending", "scale-drains", "scale-systems", "scale-dns", "api-requests"),
             *("rejects", "gaps"),
         )

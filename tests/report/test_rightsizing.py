@@ -19,6 +19,7 @@ import yaml
 
 from batch.findings import Message
 from batch.gpu.assess import assess
+from batch.jobs.assess import assess as assess_jobs
 from batch.plan.rightsizing.model import Advice, Rightsizing, Sizing, Verdict
 from batch.report.charts.draw import NARROW_MM, WIDE_MM, draw
 from batch.report.document_rightsizing import rightsizing_document
@@ -184,7 +185,8 @@ def test_the_table_has_every_container() -> None:
     plan = dataclasses.replace(empty_plan(), rightsizing=advised())
     shot = snapshot()
     made = {
-        artifact.name: artifact.data.decode() for artifact in tables(shot, plan, assess(shot, Settings()), assess_scale(shot, Settings()))
+        artifact.name: artifact.data.decode()
+        for artifact in tables(shot, plan, assess(shot, Settings()), assess_jobs(shot, Settings()), assess_scale(shot, Settings()))
     }
     (row,) = csv.DictReader(io.StringIO(made["tables/right-sizing.csv"], newline=""))
     assert (row["workload"], row["peak_cpu_cores"], row["target_cpu_cores"], row["patchable"]) == ("web", "0.137", "0.15", "true")

@@ -28,10 +28,9 @@ READER = ("reader", "test-secret-2")
 class Server:
     endpoint_url: str
 
-    def settings(self, keys: tuple[str, str] = WRITER) -> S3Settings:
-        return S3Settings.model_validate(
-            {"endpoint_url": self.endpoint_url, "region": "us-east-1", "access_key_id": keys[0], "secret_access_key": keys[1]}
-        )
+    def settings(self, keys: tuple[str, str] = WRITER, **more: object) -> S3Settings:
+        access = {"endpoint_url": self.endpoint_url, "region": "us-east-1", "access_key_id": keys[0], "secret_access_key": keys[1]}
+        return S3Settings.model_validate({**access, **more})
 
     def client(self) -> Any:
         return s3.connect(self.settings())
@@ -42,7 +41,8 @@ def running(folder: Path) -> Iterator[Server]:
     """Start the server, wait until a PUT can succeed, and kill it at the end (it would take 16 s to stop on SIGTERM)."""
     ports = _free_ports(8)
     with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(_command(folder, ports), stdout=log, stderr=log)
+        environment = {**os.environ, "WEED_S3_SSE_KEK": "00" * 32}  # any 32 bytes: without a key it cannot encrypt
+        process = subprocess.Popen(_command(folder, ports), stdout=log, stderr=log, env=environment)
         try:
             _wait(process, f"http://127.0.0.1:{ports[0]}/", f"http://127.0.0.1:{ports[1]}/dir/status", folder / "log")
             yield Server(f"http://127.0.0.1:{ports[0]}")

@@ -48,7 +48,7 @@ def answering(answer: Callable[[BaseHTTPRequestHandler], Answer]) -> Iterator[st
             if self.command != "HEAD":
                 self.wfile.write(reply.body.encode())
 
-        do_GET = do_PUT = do_HEAD = _reply  # noqa: N815  http.server finds methods by these names
+        do_GET = do_PUT = do_HEAD = do_POST = _reply  # noqa: N815  http.server finds methods by these names
 
         def log_message(self, *_: object) -> None:
             pass

@@ -6,8 +6,11 @@ from batch.scale.facts import Facts
 from batch.scale.growth import Size, check, growth_a_day
 from batch.scale.model import Status
 from batch.settings import ScaleSettings, Settings
+from batch.snapshot.history import History
+from batch.snapshot.summaries import Summary
 from tests.builders import TAKEN_AT, node, pod, snapshot
 from tests.scale.checked import FAIL, OK, UNKNOWN, WARN, said
+from tests.scale.checked import check as one
 
 
 def facts(limit: int, nodes: int = 20) -> Facts:
@@ -49,3 +52,25 @@ def test_few_nights_are_no_trend() -> None:
     found = check(facts(40), nights(16, 18))
     assert (found.status, said(found)) == (UNKNOWN, "The size of 3 nights is known, tonight included")
     assert check(Facts(snapshot(unread=["nodes"]), Settings()), nights(6, 8, 10, 12, 14, 16, 18)).status is UNKNOWN
+
+
+def test_the_nights_are_those_that_earlier_runs_left() -> None:
+    left = tuple(
+        Summary(
+            (TAKEN_AT - timedelta(days=back)).strftime("%Y-%m-%d"),
+            "r",
+            TAKEN_AT - timedelta(days=back),
+            True,  # noqa: FBT003  whether it was complete
+            None,
+            3 - back // 3,
+            3,
+            1,
+            0,
+            None,
+            None,
+            (),
+        )
+        for back in range(7, 0, -1)
+    )
+    found = one("size.growth", nodes=[node(f"n{number}") for number in range(4)], history=History(summaries=left), scale={"nodes_max": 5})
+    assert found.status is FAIL

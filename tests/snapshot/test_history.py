@@ -10,7 +10,7 @@ import pytest
 
 from batch.deliver.model import StorageError
 from batch.snapshot import history, sketches
-from batch.snapshot.history import History
+from batch.snapshot.history import History, Window
 from batch.snapshot.sketches import SKETCHES, ForeignSketchError, Night, decode, encode
 
 NOON = datetime(2026, 2, 10, 12, tzinfo=UTC)
@@ -39,6 +39,9 @@ def night(date: str = "2026-02-10", *, run: str = "r1", samples: int = 1, taken_
     return Night(date, run, taken_at, taken_at, taken_at, pa.Table.from_pylist([row], schema=SKETCHES.arrow))
 
 
+WINDOW = Window("2026-02-11", timedelta(days=30).total_seconds(), timedelta(days=30).total_seconds())
+
+
 class Shelf:
     """A store in memory; a key in `broken` cannot be read."""
 
@@ -62,7 +65,7 @@ class Shelf:
 
 def load(*nights: Night, more: dict[str, bytes] | None = None, broken: str = "") -> History:
     files = {key(one.date, one.run_id): encode(one) for one in nights} | (more or {})
-    return history.load(Shelf(files, broken), PATH, before="2026-02-11", window_seconds=timedelta(days=30).total_seconds())
+    return history.load(Shelf(files, broken), PATH, WINDOW)
 
 
 def test_a_sketch_survives_and_equal_nights_give_equal_bytes() -> None:
@@ -116,9 +119,11 @@ def test_runs_of_one_night_count_once() -> None:
     assert [one.run_id for one in load(whole, later).nights] == ["b"]
 
 
-def test_other_files_beside_the_sketches_are_left_alone() -> None:
-    summary = {f"{PATH}date=2026-02-09/r1.parquet": b"a summary row", f"{PATH}notes.txt": b"{}"}
-    assert load(night(), more=summary) == load(night())
+def test_a_foreign_file_is_left_alone_and_named() -> None:
+    read = load(night(), more={f"{PATH}notes.txt": b"{}", f"{PATH}date=2026-02-09/other/x.parquet": b""})
+    assert [one.date for one in read.nights] == ["2026-02-10"]
+    (gap,) = read.gaps
+    assert gap.reason == f"it has 2 files that are none of its own: {PATH}date=2026-02-09/other/x.parquet"
 
 
 def test_what_cannot_be_read_is_a_gap_and_the_other_nights_stay() -> None:

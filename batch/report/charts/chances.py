@@ -4,25 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from batch.report.charts.canvas import BLUE, INK, SECONDARY, WARM, canvas, even_ticks
-from batch.report.charts.labels import spread
+from batch.report.charts.canvas import BLUE, SECONDARY, WARM, canvas, even_ticks
+from batch.report.charts.margin import LineLabel, name_lines
 from batch.report.format import format_count, format_probability
-from batch.report.measure import clipped
 from batch.report.model import ChanceLine, Chances
 
 _HEIGHT_MM = 58.0
 _LEFT_MM, _TOP_MM, _BOTTOM_MM = 15.0, 8.0, 12.0
 _ROOMY_MM = 120
-_LINE_MM = 3.7
-"""Height of a line of labels."""
-
 _FLOOR = 1e-6
 """Below one in a million a chance is no number to rely on, and is not drawn."""
 
@@ -37,16 +31,6 @@ _APART_MM = 5.0
 """Numbers at crossings that are nearer than this to one already there are left out."""
 
 _Point = tuple[float, float]
-
-
-@dataclass(frozen=True)
-class _Label:
-    """A name in the right margin, and the end of its line, in shares of the axes."""
-
-    text: str
-    end: _Point
-    color: str
-    bold: bool = False
 
 
 def figure(data: Chances, width_mm: float) -> Figure:
@@ -66,13 +50,13 @@ def figure(data: Chances, width_mm: float) -> Figure:
     _draw_planned(axes, data.planned, last)
     axes.axhline(data.accepted, color=WARM, linewidth=1.0, zorder=3)
     accepted = f"{format_probability(data.accepted)} is accepted"
-    labels = [_Label(accepted, (1.0, _height(data.accepted)), WARM)]
+    labels = [LineLabel(accepted, (1.0, _height(data.accepted)), WARM)]
     colors = iter(_MUTED)
     for line in data.lines:
         color = BLUE if line.chosen else next(colors, _MUTED[-1])
         labels += _draw_line(axes, line, color, last)
     _number_crossings(axes, data, last / across_mm)
-    _draw_labels(axes, labels, across_mm, right)
+    name_lines(axes, labels, (across_mm, _HEIGHT_MM - _TOP_MM - _BOTTOM_MM), right)
     return drawn
 
 
@@ -94,7 +78,7 @@ def _draw_planned(axes: Axes, planned: int, last: float) -> None:
     axes.text(planned, 0.03, text, transform=axes.get_xaxis_transform(), color=SECONDARY, ha="right" if left else "left")
 
 
-def _draw_line(axes: Axes, line: ChanceLine, color: str, last: float) -> Iterator[_Label]:
+def _draw_line(axes: Axes, line: ChanceLine, color: str, last: float) -> Iterator[LineLabel]:
     """Draw one line; a bar at its end says that there is no slot for more pods."""
     points = list(_visible(line.points, last))
     if points:
@@ -105,7 +89,7 @@ def _draw_line(axes: Axes, line: ChanceLine, color: str, last: float) -> Iterato
         axes.plot([end_x], [end_y], "|", color=color, markersize=6, markeredgewidth=1.2, zorder=5, clip_on=False)
     end = (min(1.0, end_x / last), _height(end_y))
     for name in _names(line):
-        yield _Label(name, end, color, bold=line.chosen and name == line.names[0])
+        yield LineLabel(name, end, color, bold=line.chosen and name == line.names[0])
 
 
 def _visible(points: Sequence[tuple[int, float]], last: float) -> Iterator[_Point]:
@@ -145,20 +129,3 @@ def _number_crossings(axes: Axes, data: Chances, pods_a_mm: float) -> None:
             text = f" {format_count(within[-1])}"
             axes.text(within[-1], data.accepted / 1.6, text, color=color, ha="left", va="top", weight=weight, zorder=6)
             numbered.append(within[-1])
-
-
-def _draw_labels(axes: Axes, labels: Sequence[_Label], across_mm: float, right_mm: float) -> None:
-    """Name the lines in the right margin, each with a leader from its end."""
-    ordered = sorted(labels, key=lambda label: label.end[1])
-    places = spread([label.end[1] for label in ordered], _LINE_MM / (_HEIGHT_MM - _TOP_MM - _BOTTOM_MM))
-    elbow, start = 1 + 2.0 / across_mm, 1 + 3.5 / across_mm
-    for label, place in zip(ordered, places, strict=True):
-        x, height = label.end
-        style: Any = {"color": label.color, "linewidth": 0.5, "clip_on": False, "zorder": 3, "transform": axes.transAxes}
-        if x < 1:
-            axes.plot([x, 1], [height, height], linestyle=":", **style)
-        axes.plot([1, elbow, start], [height, place, place], **style)
-        weight = "bold" if label.bold else "normal"
-        color = WARM if label.color == WARM else INK if label.bold else SECONDARY
-        text = clipped(label.text, right_mm - 5, weight)
-        axes.text(start + 1 / across_mm, place, text, transform=axes.transAxes, va="center", color=color, weight=weight)

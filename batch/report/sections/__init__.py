@@ -3,7 +3,20 @@
 from __future__ import annotations
 
 from batch.report.model import Section
-from batch.report.sections import capacity, definitions, fleets, gpus, headroom, profiles, quality, rightsizing, scale, summary
+from batch.report.sections import (
+    capacity,
+    definitions,
+    fleets,
+    gpus,
+    headroom,
+    jobs,
+    profiles,
+    quality,
+    rightsizing,
+    scale,
+    summary,
+    trends,
+)
 from batch.report.sections.material import Material
 
 SECTIONS = (
@@ -14,7 +27,9 @@ SECTIONS = (
     rightsizing.build,
     fleets.build,
     gpus.build,
+    jobs.build,
     scale.build,
+    trends.build,
     quality.build,
     definitions.build,
 )

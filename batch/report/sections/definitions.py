@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from batch.findings import Message, message
+from batch.jobs.schedule import MANY_MISSED
 from batch.report.model import Section
 from batch.report.sections.material import Material
 from batch.snapshot.requests_rule import rule_of
@@ -75,6 +76,16 @@ def _terms(material: Material) -> dict[str, Message]:
         "Confidence": message(
             "The days from the first sample to the last, or samples / 1,440 if that is less: a sample a minute for N days is N."
         ),
+        "Deadline": message(
+            "Of a Job: spec.activeDeadlineSeconds, counted from its start; 0 is one, absent is none. The one in the pod template ends a pod and not the Job."
+        ),
+        "Retry": message(
+            "A pod made in place of one that failed, or a container started again in its pod. A Job with retries has not failed."
+        ),
+        "Missed start": message(
+            "A time of a CronJob's schedule since its last start at which no Job was made. From {many:count} on they are reckoned from the interval, as the controller does.",
+            many=MANY_MISSED,
+        ),
         "Stranded": message(
             "Free GPUs on a node that has less than one core, less than one GiB or no pod slot left for a pod that would use them."
         ),
@@ -86,6 +97,12 @@ def _terms(material: Material) -> dict[str, Message]:
         ),
         "Time to pull": message(
             "Size of an image divided by {bandwidth:bytes} a second, without unpacking.", bandwidth=settings.scale.pull_bytes_per_second
+        ),
+        "Night": message(
+            "One run for each date, as it left its figures beside its report: a complete one before one that stopped early, of equal ones the latest."
+        ),
+        "Full on": message(
+            "The day on which requests are expected to reach what may be requested tonight: from seven nights or more, and only where growth stands out from chance. The interval is made to hold four of five cases; method and example: docs/trends.md."
         ),
         "Tables": message(
             "A table that is cut says how many rows it leaves out and names the CSV file that has them, below tables/ beside this report; the smaller files are also attached to the PDF. Tables that name no file are whole."

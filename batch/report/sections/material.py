@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from batch.findings import Finding
 from batch.gpu.model import GpuAssessment
+from batch.jobs.model import JobAssessment
 from batch.plan.model import CapacityPlan, Totals
 from batch.report.model import Run
 from batch.scale.model import ScaleAssessment
@@ -24,6 +25,7 @@ class Material:
     snapshot: Snapshot
     plan: CapacityPlan
     gpu: GpuAssessment
+    jobs: JobAssessment
     scale: ScaleAssessment
     settings: Settings
     findings: tuple[Finding, ...]

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from batch.findings import Finding, Message, Severity, message
 from batch.plan.model import Totals
 from batch.report.model import Section
+from batch.report.sections.changes import in_short
 from batch.report.sections.material import Material
 from batch.report.sections.summary_state import state
 from batch.report.sections.summary_tiles import tiles
@@ -27,7 +28,12 @@ def build(material: Material) -> tuple[Section, ...]:
             lede=(state(material.plan.totals, material.snapshot.namespaces), urgent(material.findings)),
             findings=material.findings,
             tiles=tiles(material),
-            sentences={"unknown": tuple(_unknown(material)), "order": (_ORDER,), "coverage": (_coverage(material.plan.totals),)},
+            sentences={
+                "unknown": tuple(_unknown(material)),
+                "order": (_ORDER,),
+                "coverage": (_coverage(material.plan.totals),),
+                "changed": tuple(in_short(material.plan.trends)) if material.plan.trends else (),
+            },
         ),
     )
 

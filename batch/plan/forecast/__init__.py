@@ -1,0 +1,1 @@
+"""Until when it will fit: trends over the nights, forecasts, and what changed."""
