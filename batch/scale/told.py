@@ -41,6 +41,6 @@ def untold(facts: Facts, rule: Rule, of: str, series: Sequence[str]) -> Check:
     if facts.snapshot.has(SOURCE):
         own = " On a managed control plane it is not visible" if of == "etcd" else ""
         return unknown(rule, message(f"Prometheus has no series of {{of:text}} that tell.{own}".rstrip("."), of=of), needed)
-    if any(gap.source == SOURCE for gap in facts.snapshot.gaps):
+    if any(gap.source in (SOURCE, "prometheus") for gap in facts.snapshot.gaps):
         return unknown(rule, message("Prometheus did not answer"), needed)
     return unknown(rule, message("Prometheus was not asked"), message("Setting prometheus.url, and there the metrics of {of:text}", of=of))
