@@ -66,6 +66,11 @@ def message(template: str, **values: object) -> Message:
     return Message(template, values)
 
 
+def plain(text: str) -> Message:
+    """Make a Message of a text without values, braces and all."""
+    return Message(text.replace("{", "{{").replace("}", "}}"))
+
+
 def joined(sentences: Iterable[Message]) -> Message:
     """Join sentences into one Message."""
     texts: list[str] = []

@@ -14,7 +14,7 @@ from batch.collect.api import Cluster
 from batch.collect.assemble import ONCE, Identity, Sampling, assemble
 from batch.collect.dump import Dump
 from batch.collect.prometheus.read import Prometheus
-from batch.collect.source import Source
+from batch.collect.source import Footprint, Source
 from batch.deadline import Deadline
 from batch.deliver import layout, publish, smtp, spool
 from batch.deliver.mail import mail
@@ -28,10 +28,13 @@ from batch.plan import price_list
 from batch.plan.assess import assess as assess_plan
 from batch.plan.flavors import check_names
 from batch.plan.forecast.assess import assess as assess_trends
+from batch.plan.model import CapacityPlan
 from batch.plan.prices import Prices
 from batch.plan.profiles import given_profiles
 from batch.report.document import stopped
 from batch.report.model import Artifact, Report, Run
+from batch.scale.assess import assess as assess_scale
+from batch.scale.model import Emptying
 from batch.settings import Settings
 from batch.snapshot import archive, history
 from batch.snapshot.history import NO_HISTORY, History
@@ -190,6 +193,8 @@ def take_snapshot(settings: Settings, world: World) -> Snapshot:
             sampling=sampling,
             prometheus=_prometheus(settings, world),
             on_page=world.progress.count,
+            footprint=lambda: _footprint(source),
+            autoscalers=settings.scale.autoscalers,
         )
 
 
@@ -198,6 +203,11 @@ def _prometheus(settings: Settings, world: World) -> Prometheus | None:
     if settings.prometheus.url is None or settings.source == "sample":
         return None
     return Prometheus(settings, f"nightcap/{__version__}", world.sleep)
+
+
+def _footprint(source: Source) -> Footprint | None:
+    """Tell what was asked of the API server so far; None when a folder is read."""
+    return Footprint(source.request_count, source.received_bytes) if isinstance(source, Cluster) else None
 
 
 def _load(settings: Settings, where: str) -> Snapshot:
@@ -230,6 +240,7 @@ def make_report(
     accelerators = assess_gpu(snapshot, settings)
     jobs = assess_jobs(snapshot, settings)
     capacity = replace(capacity, trends=assess_trends(snapshot, capacity, gpu_levels(accelerators), remembered, settings))
+    growth = assess_scale(snapshot, settings, remembered, emptying_of(capacity))
     world.progress.stage("render")
     this_run = Run(
         id=snapshot.run_id,
@@ -241,7 +252,13 @@ def make_report(
         deadline_seconds=settings.run.deadline_seconds,
         complete=snapshot.complete,
     )
-    return render(this_run, snapshot, capacity, accelerators, jobs, settings, files)
+    return render(this_run, snapshot, capacity, accelerators, jobs, growth, settings, files)
+
+
+def emptying_of(plan: CapacityPlan) -> Emptying | None:
+    """Hand over what the plan says of nodes that could be emptied; None when it could not pack anything."""
+    found = plan.headroom
+    return Emptying(found.considered_node_count, tuple(one.node for one in found.emptyable)) if found.pools else None
 
 
 def chosen_outputs(settings: Settings, world: World) -> tuple[str, ...]:

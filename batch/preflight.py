@@ -14,7 +14,7 @@ from batch.collect.api import Cluster, rule_to_add
 from batch.collect.assemble import EFFECTS
 from batch.collect.prometheus.errors import PrometheusError
 from batch.collect.prometheus.examine import examine
-from batch.collect.source import FILE_NAMES, JOBS, NODES, PODS, Kind, SourceError
+from batch.collect.source import FILE_NAMES, JOBS, NODES, OF_AUTOSCALERS, PODS, Kind, SourceError
 from batch.deadline import Deadline
 from batch.deliver import layout, smtp
 from batch.deliver.smtp import MailError
@@ -182,14 +182,24 @@ def _cluster(settings: Settings, world: World, cluster: Cluster) -> Iterator[Lin
     yield Line("ok", "cluster", f"Kubernetes {cluster.kubernetes_version() or 'of unknown version'}, {way}")
     yield from clock
     yield from _flavors(settings, partial(check_names, settings.plan, cluster.has_nodes_of))
-    for kind in FILE_NAMES:
-        yield from _rights(cluster, kind, settings.cluster.namespaces)
+    kinds = _asked(settings)
+    for kind in kinds:
+        yield from _rights(cluster, kind, () if kind.only else settings.cluster.namespaces)
     if settings.run.job_name and settings.run.namespace:
         effect = "The report of a second try after midnight is filed under the new day."
         yield _right(cluster, "get", JOBS, settings.run.namespace, effect, 0)
-    beside_core = sorted((kind for kind in FILE_NAMES if kind.group), key=lambda kind: kind.api)
-    for _, kinds in groupby(beside_core, key=lambda kind: kind.api):
-        yield _api(cluster, list(kinds))
+    beside_core = sorted((kind for kind in kinds if kind.group), key=lambda kind: kind.api)
+    for _, served in groupby(beside_core, key=lambda kind: kind.api):
+        yield _api(cluster, list(served))
+    if not settings.scale.autoscalers:
+        why = "Whether node pools are at their maximum is unknown."
+        yield Line("not configured", "scale.autoscalers", why, "Name the node autoscalers, and add their component of k8s/components.")
+
+
+def _asked(settings: Settings) -> list[Kind]:
+    """Give every kind that a run with these settings lists."""
+    left_out = [kind for name, kind in OF_AUTOSCALERS.items() if name not in settings.scale.autoscalers]
+    return [kind for kind in FILE_NAMES if kind not in left_out]
 
 
 def _rights(cluster: Cluster, kind: Kind, namespaces: Sequence[str]) -> Iterator[Line]:
@@ -220,7 +230,8 @@ def _clock(settings: Settings, world: World, cluster: Cluster) -> Iterator[Line]
 
 def _right(cluster: Cluster, verb: str, kind: Kind, namespace: str | None, effect: str, code: int) -> Line:
     name = f"{kind.name}.{kind.group}" if kind.group else kind.name
-    what = f"{verb} {name} in {namespace}" if namespace else f"{verb} {name}"
+    where = "/".join(kind.only) if kind.only else namespace
+    what = f"{verb} {name} in {where}" if where else f"{verb} {name}"
     try:
         if cluster.allowed(verb, kind, namespace):
             return Line("ok", what, exit_code=code)

@@ -368,6 +368,57 @@ class JobSettings(_Group):
     patch_files: int = setting(200, "Patch files for deadlines at most; deadlines/kubectl.sh has all of them.", "count", ge=0)
 
 
+class ScaleSettings(_Group):
+    """Where the checks of growth warn and fail; docs/scale.md says who says so."""
+
+    warn_ratio: Ratio = setting(0.8, "Share of a limit from which a check warns.", "ratio")
+    nodes_max: int = setting(5_000, 'Most nodes. Kubernetes documentation, "Considerations for large clusters".', "count", gt=0)
+    pods_max: int = setting(150_000, "Most pods, by the same page.", "count", gt=0)
+    containers_max: int = setting(300_000, "Most containers, by the same page.", "count", gt=0)
+    pods_per_node_max: int = setting(110, "Most pods of a node that are tested, by the same page.", "count", gt=0)
+    pods_per_namespace_max: int = setting(
+        3_000, 'Most pods of one namespace. SIG Scalability, "Kubernetes Scalability thresholds".', "count", gt=0
+    )
+    services_max: int = setting(10_000, "Most Services, by the same page.", "count", gt=0)
+    growth_seconds: float = setting(
+        15_552_000,
+        "A limit of size that growth will reach sooner than this (180 days) is a warning: time to split a cluster.",
+        "seconds",
+        gt=0,
+    )
+    dns_requests_per_second: float = setting(
+        200,
+        "DNS requests a second of one pod from which the check warns: where those who went to 2,500 nodes met the limit.",
+        "per second",
+        gt=0,
+    )
+    etcd_quota_bytes: int = setting(
+        2 * 1024 * MIB, "Quota of etcd's database, where etcd does not tell it: its own default (--quota-backend-bytes).", "bytes", gt=0
+    )
+    dns_cache_nodes: int = setting(100, "Nodes from which DNS without a cache on each node is a warning.", "count", gt=0)
+    pull_bytes_per_second: float = setting(
+        125_000_000, "Bandwidth at which the time to pull images is estimated: a network card of 1 Gbit/s.", "bytes per second", gt=0
+    )
+    pull_seconds: float = setting(
+        60, "Time to pull one image from which the check warns: the kubelet's former deadline without progress.", "seconds", gt=0
+    )
+    large_image_bytes: int = setting(1024 * MIB, "An image of at least this size is large.", "bytes", gt=0)
+    rare_image_ratio: Ratio = setting(0.1, "An image on at most this share of the nodes is rare: most nodes will have to pull it.", "ratio")
+    not_ready_ratio: Ratio = setting(
+        0.45, "Share of nodes not ready from which the cluster autoscaler stops (its --max-total-unready-percentage).", "ratio"
+    )
+    not_ready_count: int = setting(
+        3, "Nodes not ready that the cluster autoscaler ignores, whatever their share (its --ok-total-unready-count).", "count", ge=0
+    )
+    pending_seconds: float = setting(
+        600, "A pod that waits longer than this for a node is a warning, six times as long a failure.", "seconds", gt=0
+    )
+    autoscalers: Annotated[tuple[Literal["cluster-autoscaler", "karpenter"], ...], BeforeValidator(_split)] = setting(
+        (),
+        "Node autoscalers whose limits are read: cluster-autoscaler (its status ConfigMap), karpenter (its NodePools). Each needs a right of its own, which overlays in k8s/ give; none is asked by default.",
+    )
+
+
 class PriceSettings(_Group):
     """What nodes cost. Nothing is known of it but what stands here; without it the report speaks in nodes, cores and GiB."""
 
@@ -607,6 +658,7 @@ class Settings(_Group):
     rightsizing: RightsizingSettings = RightsizingSettings()
     gpu: GpuSettings = GpuSettings()
     jobs: JobSettings = JobSettings()
+    scale: ScaleSettings = ScaleSettings()
     report: ReportSettings = ReportSettings()
     prometheus: PrometheusSettings = PrometheusSettings()
     trends: TrendsSettings = TrendsSettings()

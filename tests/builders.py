@@ -169,6 +169,9 @@ def pod(
         "limits_memory_bytes": memory_limit,
         "cpu_limited": cpu_limit is not None,
         "memory_limited": memory_limit is not None,
+        "host_network": False,
+        "local_storage": False,
+        "kept_apart": False,
     }
     return PodRows({**row, **columns}, labels or {}, resources or {}, usage, rules, containers)
 

@@ -14,7 +14,7 @@ import batch
 ROOT = Path(batch.__file__).parent
 
 FOUNDATION = {"batch", "errors", "findings", "settings", "deadline", "accelerators"}
-CHECKS = {"plan", "gpu", "jobs"}
+CHECKS = {"plan", "gpu", "jobs", "scale"}
 
 ALLOWED = {
     "batch": set[str](),
@@ -30,6 +30,7 @@ ALLOWED = {
     "plan": FOUNDATION | {"snapshot", "packing"},
     "gpu": FOUNDATION | {"snapshot", "packing"},
     "jobs": FOUNDATION | {"snapshot"},
+    "scale": FOUNDATION | {"snapshot", "packing"},
     "report": FOUNDATION | {"snapshot"} | CHECKS,
     "deliver": FOUNDATION | {"snapshot", "report"},
     "pipeline": FOUNDATION | {"snapshot", "collect", "report", "deliver"} | CHECKS,

@@ -63,7 +63,7 @@ def code(lines: dict[str, Line]) -> int:
 def test_where_all_is_well_every_line_says_so(kube: FakeKube, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = check(kube, monkeypatch, outputs="reports")
 
-    assert {line.state for line in lines.values()} == {"ok"}
+    assert {line.what for line in lines.values() if line.state != "ok"} == {"scale.autoscalers"}
     assert {"list pods", "list nodes", "list pods.metrics.k8s.io", "API metrics.k8s.io/v1beta1", "clock", "output reports"} <= set(lines)
     assert lines["cluster"].why == "Kubernetes v1.37.0, context fake"
     assert code(lines) == 0
@@ -78,6 +78,17 @@ def test_a_missing_right_is_told_with_the_rule_to_add(monkeypatch: pytest.Monkey
     assert (lines["list pods"].state, lines["list pods"].required) == ("missing", True)
     assert lines["list pods"].remedy == 'Add to the ClusterRole: apiGroups [""], resources ["pods"], verbs ["get", "list"].'
     assert code(lines) == 3
+
+
+def test_rights_for_autoscalers_are_asked_for_when_they_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    with FakeKube(role(core=["nodes", "pods"])) as kube:
+        lines = check(kube, monkeypatch, scale__autoscalers="cluster-autoscaler,karpenter")
+
+    status = lines["list configmaps in kube-system/cluster-autoscaler-status"]
+    assert (status.state, status.required) == ("missing", False)
+    assert status.remedy.startswith('Add to a Role in namespace "kube-system"')
+    assert lines["list nodepools.karpenter.sh"].why == "no right. Whether node pools are at their maximum is unknown."
+    assert "scale.autoscalers" not in lines
 
 
 def test_what_a_report_can_do_without_stops_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,7 +162,7 @@ def test_in_a_cluster_its_name_and_an_output_must_be_set(kube: FakeKube, monkeyp
     lines = check(kube, monkeypatch, world(in_cluster=True))
 
     unset = {line.what: line.required for line in lines.values() if line.state == "not configured"}
-    assert unset == {"run.deadline_seconds": False, "cluster.name": True, "outputs": True}
+    assert unset == {"run.deadline_seconds": False, "cluster.name": True, "outputs": True, "scale.autoscalers": False}
     assert code(lines) == 2
 
 

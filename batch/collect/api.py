@@ -161,7 +161,8 @@ class Cluster:
 
     def allowed(self, verb: str, kind: Kind, namespace: str | None = None) -> bool:
         """Ask whether we have that right; the API server answers without doing it. Raises SourceError."""
-        attributes = {"verb": verb, "group": kind.group, "resource": kind.name, "namespace": namespace or ""}
+        where, name = kind.only or (namespace or "", "")
+        attributes = {"verb": verb, "group": kind.group, "resource": kind.name, "namespace": where, "name": name}
         review = {
             "apiVersion": "authorization.k8s.io/v1",
             "kind": "SelfSubjectAccessReview",
@@ -208,11 +209,11 @@ class Cluster:
         )
         namespaces = self._settings.cluster.namespaces if kind.namespaced else ()
         refused: dict[str, SourceError] = {}
-        for namespace in namespaces or (None,):
+        for namespace in (kind.only[:1] if kind.only else namespaces) or (None,):
             try:
                 yield from self._list_served(kind, namespace, patience, before_page)
             except SourceError as error:
-                if namespace is None or not error.forbidden:
+                if namespace is None or kind.only or not error.forbidden:
                     raise
                 refused[namespace] = error
         if refused:
@@ -234,6 +235,8 @@ class Cluster:
     def _list(self, kind: Kind, namespace: str | None, patience: Patience, before_page: Callable[[], None]) -> Iterator[bytes]:
         """Page through one list. Only `continue` says whether there is more: a page may be short or empty, and counts may be missing."""
         query: dict[str, str | int] = {"limit": self._settings.api.page_size}
+        if kind.only:
+            query["fieldSelector"] = f"metadata.name={kind.only[1]}"
         path = kind.path(quote(namespace, safe="") if namespace else None)
         accept = _METADATA_ONLY if kind.metadata_only else "application/json"
         seen: set[str] = set()
@@ -319,8 +322,10 @@ def _explain_list(error: PassingError | RefusedError, kind: Kind, namespace: str
 
 def rule_to_add(kind: Kind, namespace: str | None) -> str:
     """Say which rule gives the rights on a kind, in one namespace or everywhere."""
-    role = f'a Role in namespace "{namespace}"' if namespace else "the ClusterRole"
-    return f'Add to {role}: apiGroups ["{kind.group}"], resources ["{kind.name}"], verbs ["get", "list"].'
+    where, name = kind.only or (namespace, "")
+    role = f'a Role in namespace "{where}"' if where else "the ClusterRole"
+    names = f', resourceNames ["{name}"]' if name else ""
+    return f'Add to {role}: apiGroups ["{kind.group}"], resources ["{kind.name}"]{names}, verbs ["get", "list"].'
 
 
 def _server(kind: Kind) -> str:

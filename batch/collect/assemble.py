@@ -13,13 +13,16 @@ from typing import Protocol, TypeVar
 import pandas as pd
 
 from batch.collect.autoscalers import AutoscalerCollector
+from batch.collect.cost import ApiCost
 from batch.collect.devices import ClaimCollector, ClassCollector, SliceCollector
 from batch.collect.items import NotAList
 from batch.collect.jobs import CronJobCollector, JobCollector
 from batch.collect.moment import latest_believed, split
+from batch.collect.node_groups import COLLECTORS
 from batch.collect.nodes import NodeCollector
 from batch.collect.owners import OwnerCollector, has_unexplained_replica_sets, job_owners, with_top_owners
 from batch.collect.pods import PodCollector
+from batch.collect.policies import BudgetCollector, QuotaCollector, ServiceCollector
 from batch.collect.prometheus.read import NOT_ASKED, Prometheus
 from batch.collect.rejects import Rejects
 from batch.collect.source import (
@@ -28,16 +31,21 @@ from batch.collect.source import (
     DAEMON_SETS,
     DEPLOYMENTS,
     DEVICE_CLASSES,
+    DISRUPTION_BUDGETS,
     FILE_NAMES,
     JOBS,
     NODE_METRICS,
     NODES,
+    OF_AUTOSCALERS,
     POD_METRICS,
     PODS,
     REPLICA_SETS,
     RESOURCE_CLAIMS,
+    RESOURCE_QUOTAS,
     RESOURCE_SLICES,
+    SERVICES,
     STATEFUL_SETS,
+    Footprint,
     Kind,
     ListExpired,
     PartlyForbidden,
@@ -48,9 +56,10 @@ from batch.collect.templates import TEMPLATED, TemplateCollector
 from batch.collect.usage import NodeUsageCollector, PodUsageCollector
 from batch.deadline import Deadline
 from batch.errors import CollectError
+from batch.snapshot.control_plane import SOURCE as CONTROL_PLANE
 from batch.snapshot.model import Gap, Snapshot
 from batch.snapshot.requests_rule import rule_of
-from batch.snapshot.schemas import WORKLOAD_CONTAINERS
+from batch.snapshot.schemas import NODE_GROUPS, WORKLOAD_CONTAINERS
 
 _MOST_RESTARTS = 3
 """How often one list is begun again after its continue token expired: a list that takes longer than the API server keeps
@@ -70,6 +79,10 @@ EFFECTS = {
     RESOURCE_SLICES: "Devices of dynamic resource allocation are unknown.",
     RESOURCE_CLAIMS: "Which devices of dynamic resource allocation are taken, and by whom, is unknown.",
     DEVICE_CLASSES: "Which resources dynamic resource allocation serves is known from pods alone.",
+    SERVICES: "How many Services there are is unknown.",
+    RESOURCE_QUOTAS: "Whether quotas are nearly used is unknown.",
+    **dict.fromkeys(OF_AUTOSCALERS.values(), "Whether node pools are at their maximum is unknown."),
+    DISRUPTION_BUDGETS: "Which pods may not be evicted, and so which nodes cannot be drained, is unknown.",
 }
 """What a report lacks when a kind could not be read."""
 
@@ -130,13 +143,16 @@ def assemble(
     sampling: Sampling = ONCE,
     prometheus: Prometheus | None = None,
     on_page: Callable[[str, int], None] = lambda _name, _count: None,
+    footprint: Callable[[], Footprint | None] = lambda: None,
+    autoscalers: Collection[str] = (),
 ) -> Snapshot:
     """Read every kind, ask Prometheus if there is one, and give a checked Snapshot.
 
     `taken_at` None: the newest measurement, else what `fallback_taken_at` gives. `on_page` hears of every page (name of the kind, objects
-    so far). Raises CollectError when pods, or without `namespaces` nodes, cannot be read; every other source becomes a Gap.
+    so far); `footprint` tells what was asked of the API server so far, None when there is none. `autoscalers` are those whose
+    limits are read. Raises CollectError when pods, or without `namespaces` nodes, cannot be read; every other source becomes a Gap.
     """
-    reading = _Reading(source, deadline, on_page)
+    reading = _Reading(source, deadline, on_page, ApiCost(footprint))
     version = source.kubernetes_version()
     with _without_garbage_collection():
         reading.read(NODES, lambda: NodeCollector(reading.rejects), required=not namespaces)
@@ -152,6 +168,10 @@ def assemble(
         reading.read(RESOURCE_SLICES, lambda: SliceCollector(reading.rejects))
         reading.read(RESOURCE_CLAIMS, lambda: ClaimCollector(reading.rejects, namespaces))
         reading.read(DEVICE_CLASSES, lambda: ClassCollector(reading.rejects))
+        reading.read(SERVICES, lambda: ServiceCollector(reading.rejects, namespaces))
+        reading.read(RESOURCE_QUOTAS, lambda: QuotaCollector(reading.rejects, namespaces))
+        reading.read(DISRUPTION_BUDGETS, lambda: BudgetCollector(reading.rejects, namespaces))
+        reading.read_node_groups(autoscalers)
     read = sorted({*namespaces} - reading.forbidden_namespaces)
     if read:
         reading.gaps.append(Gap("pods", f"only those of {', '.join(read)} were read", _OTHERS_UNKNOWN))
@@ -165,11 +185,11 @@ def assemble(
         source=identity.source,
         run_id=identity.run_id or moment.strftime("%Y%m%dT%H%M%SZ"),
         date=identity.date or moment.strftime("%Y-%m-%d"),
-        tables={**reading.tables, **measures.tables, "rejects": reading.rejects.table()},
+        tables={**reading.tables, **measures.tables, "rejects": reading.rejects.table(), "api_requests": reading.cost.table()},
         gaps=(*measures.explained(reading.gaps), *measures.gaps),
         namespaces=tuple(read) or None,
         complete=reading.complete,
-        unread=frozenset(reading.unread) | measures.unread,
+        unread=frozenset({*reading.unread, *measures.unread, CONTROL_PLANE}),
     )
 
 
@@ -202,6 +222,7 @@ class _Reading:
     source: Source
     deadline: Deadline
     on_page: Callable[[str, int], None]
+    cost: ApiCost
     rejects: Rejects = field(default_factory=Rejects)
     tables: dict[str, pd.DataFrame] = field(default_factory=dict)
     gaps: list[Gap] = field(default_factory=list)
@@ -288,6 +309,17 @@ class _Reading:
                 rows.join(collector.rows())
         self.tables["workload_containers"] = rows.frame()
 
+    def read_node_groups(self, autoscalers: Collection[str]) -> None:
+        """Read how far these autoscalers may go; what is not asked is unknown, and no gap."""
+        rows = NODE_GROUPS.builder()
+        for name, kind in OF_AUTOSCALERS.items():
+            collector = self.read(kind, partial(COLLECTORS[name], self.rejects)) if name in autoscalers else None
+            if collector is not None:
+                rows.join(collector.rows())
+            else:
+                self.unread.add(FILE_NAMES[kind])
+        self.tables["node_groups"] = rows.frame()
+
     def note_rejects(self) -> None:
         """Say in a gap that something was refused, with the first of it."""
         if len(self.rejects):
@@ -301,6 +333,12 @@ class _Reading:
 
     def _read_pages(self, kind: Kind, make: Callable[[], AnyCollector], *, required: bool = False) -> AnyCollector:
         """Read all pages into a fresh collector; a list that expired in the middle is begun again, and never half used."""
+        with self.cost.of(FILE_NAMES[kind]) as count_objects:
+            return self._read_whole(kind, make, count_objects, required=required)
+
+    def _read_whole(
+        self, kind: Kind, make: Callable[[], AnyCollector], count_objects: Callable[[int], None], *, required: bool
+    ) -> AnyCollector:
         refused_before = len(self.rejects)
         for _ in range(_MOST_RESTARTS):
             collector, count = make(), 0
@@ -317,6 +355,7 @@ class _Reading:
                 raise SourceError(
                     kind, f"the answer is not a Kubernetes List: {error}", "Look at what is served or stored there."
                 ) from error
+            count_objects(count)
             return collector
         raise SourceError(
             kind,

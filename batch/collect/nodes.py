@@ -130,6 +130,7 @@ def _node_row(
         allocatable.get("cpu"),
         allocatable.get("memory"),
         allocatable.get("pods"),
+        ",".join(spec.pod_cidrs or filter(None, [spec.pod_cidr])) or None,
     )
 
 

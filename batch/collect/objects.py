@@ -42,6 +42,7 @@ class Annotations(msgspec.Struct, gc=False):
 
     capacity_provisioned: Any = msgspec.field(default=None, name="CapacityProvisioned")
     instantiate: Any = msgspec.field(default=None, name="cronjob.kubernetes.io/instantiate")
+    safe_to_evict: Any = msgspec.field(default=None, name="cluster-autoscaler.kubernetes.io/safe-to-evict")
     scheduled: Any = msgspec.field(default=None, name="batch.kubernetes.io/cronjob-scheduled-timestamp")
     gpu_index: Any = msgspec.field(default=None, name="alibabacloud.com/gpu-index")
     gpu_register: Any = msgspec.field(default=None, name="hami.io/node-nvidia-register")
@@ -108,6 +109,8 @@ class NodeSpec(Object):
     unschedulable: bool | None = None
     taints: list[Taint] | None = None
     provider_id: str | None = msgspec.field(default=None, name="providerID")
+    pod_cidr: str | None = msgspec.field(default=None, name="podCIDR")
+    pod_cidrs: list[str] | None = msgspec.field(default=None, name="podCIDRs")
 
 
 class NodeStatus(Object):
@@ -226,9 +229,10 @@ def decode_list(raw: msgspec.Raw) -> list[dict[str, Any]]:
 
 
 class Rules(Object):
-    """nodeAffinity, podAffinity or podAntiAffinity: only what is required, not what is preferred."""
+    """nodeAffinity, podAffinity or podAntiAffinity; where pods may go depends on what is required alone."""
 
     required: msgspec.Raw = msgspec.field(default=NULL, name="requiredDuringSchedulingIgnoredDuringExecution")
+    preferred: msgspec.Raw = msgspec.field(default=NULL, name="preferredDuringSchedulingIgnoredDuringExecution")
 
 
 class Affinity(Object):
@@ -246,6 +250,19 @@ class PodClaim(Object):
     resource_claim_name: str | None = None
 
 
+class EmptyDir(Object):
+    """emptyDir of a volume."""
+
+    medium: str | None = None
+
+
+class Volume(Object):
+    """spec.volumes[]; only volumes that live and die with the node are looked at."""
+
+    empty_dir: EmptyDir | None = None
+    host_path: msgspec.Raw = NULL
+
+
 class PodSpec(Object):
     """Spec of a pod."""
 
@@ -260,6 +277,9 @@ class PodSpec(Object):
     node_selector: msgspec.Raw = NULL
     topology_spread_constraints: msgspec.Raw = NULL
     affinity: Affinity | None = None
+    host_network: bool | None = None
+    dns_policy: str | None = None
+    volumes: list[Volume] | None = None
     active_deadline_seconds: Integer | None = None
     resource_claims: list[PodClaim] | None = None
 
@@ -464,6 +484,80 @@ class Autoscaler(Listed):
 
     spec: AutoscalerSpec | None = None
     status: AutoscalerStatus | None = None
+
+
+class LabelSelector(Object):
+    """A selector of pods by their labels: everything in it must hold, and an empty one holds for all."""
+
+    match_labels: dict[str, str] | None = None
+    match_expressions: list[NodeSelectorRequirement] | None = None
+
+
+class BudgetSpec(Object):
+    """Spec of a PodDisruptionBudget; without a selector it is for no pod."""
+
+    selector: LabelSelector | None = None
+
+
+class BudgetStatus(Object):
+    """Status of a PodDisruptionBudget."""
+
+    disruptions_allowed: int | None = None
+    current_healthy: int | None = None
+    desired_healthy: int | None = None
+    expected_pods: int | None = None
+
+
+class Budget(Listed):
+    """A PodDisruptionBudget."""
+
+    spec: BudgetSpec | None = None
+    status: BudgetStatus | None = None
+
+
+class QuotaSpec(Object):
+    """Spec of a ResourceQuota."""
+
+    hard: Quantities | None = None
+
+
+class QuotaStatus(Object):
+    """Status of a ResourceQuota; `hard` is what is enforced now."""
+
+    hard: Quantities | None = None
+    used: Quantities | None = None
+
+
+class Quota(Listed):
+    """A ResourceQuota."""
+
+    spec: QuotaSpec | None = None
+    status: QuotaStatus | None = None
+
+
+class ConfigMap(Listed):
+    """A ConfigMap."""
+
+    data: dict[str, str] | None = None
+
+
+class NodePoolSpec(Object):
+    """Spec of a NodePool of Karpenter."""
+
+    limits: Quantities | None = None
+
+
+class NodePoolStatus(Object):
+    """Status of a NodePool of Karpenter: what its nodes have together."""
+
+    resources: Quantities | None = None
+
+
+class NodePool(Listed):
+    """A NodePool of Karpenter."""
+
+    spec: NodePoolSpec | None = None
+    status: NodePoolStatus | None = None
 
 
 class NodeMetrics(Listed):

@@ -18,6 +18,7 @@ from batch.collect.requests import is_sidecar
 from batch.collect.scheduling import SchedulingSets
 from batch.collect.shapes import Shape, Shapes
 from batch.collect.times import read_instant
+from batch.collect.traits import traits
 from batch.snapshot.requests_rule import RequestsRule
 from batch.snapshot.schemas import CONTAINERS, LABEL_SETS, POD_CLAIMS, POD_RESOURCES, PODS
 
@@ -76,6 +77,7 @@ class PodCollector:
                 *_provisioned(pod),
                 *shape.limited,
                 _gpu_index(pod),
+                *traits(pod),
             )
         )
         for further in shape.further:

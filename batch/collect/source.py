@@ -12,7 +12,8 @@ class Kind:
     """A kind of object that can be listed. `name` is the plural that files and requests use; `group` is "" for core.
 
     `metadata_only` asks the API server to leave out spec and status. `older` are versions to ask for where `version` is not served; a
-    cluster that serves none of them has no such objects when `optional`.
+    cluster that serves none of them has no such objects when `optional`. `only` is (namespace, name) where one object alone is read, by a
+    list of which the right can be given for that name.
     """
 
     name: str
@@ -22,6 +23,7 @@ class Kind:
     metadata_only: bool = False
     older: tuple[str, ...] = ()
     optional: bool = False
+    only: tuple[str, str] | None = None
 
     @property
     def api(self) -> str:
@@ -53,6 +55,15 @@ AUTOSCALERS = Kind("horizontalpodautoscalers", "autoscaling", "v2", namespaced=T
 RESOURCE_SLICES = Kind("resourceslices", "resource.k8s.io", "v1", namespaced=False, older=("v1beta2", "v1beta1"), optional=True)
 RESOURCE_CLAIMS = Kind("resourceclaims", "resource.k8s.io", "v1", namespaced=True, older=("v1beta2", "v1beta1"), optional=True)
 DEVICE_CLASSES = Kind("deviceclasses", "resource.k8s.io", "v1", namespaced=False, older=("v1beta2", "v1beta1"), optional=True)
+SERVICES = Kind("services", "", "v1", namespaced=True, metadata_only=True)
+RESOURCE_QUOTAS = Kind("resourcequotas", "", "v1", namespaced=True)
+DISRUPTION_BUDGETS = Kind("poddisruptionbudgets", "policy", "v1", namespaced=True)
+
+CLUSTER_AUTOSCALER_STATUS = Kind("configmaps", "", "v1", namespaced=True, only=("kube-system", "cluster-autoscaler-status"))
+NODE_POOLS = Kind("nodepools", "karpenter.sh", "v1", namespaced=False)
+
+OF_AUTOSCALERS = {"cluster-autoscaler": CLUSTER_AUTOSCALER_STATUS, "karpenter": NODE_POOLS}
+"""What tells how far node autoscalers may go: read only where setting scale.autoscalers names them, for each takes a right of its own."""
 
 FILE_NAMES = {
     NODES: "nodes",
@@ -67,6 +78,11 @@ FILE_NAMES = {
     RESOURCE_SLICES: "resourceslices",
     RESOURCE_CLAIMS: "resourceclaims",
     DEVICE_CLASSES: "deviceclasses",
+    SERVICES: "services",
+    RESOURCE_QUOTAS: "resourcequotas",
+    DISRUPTION_BUDGETS: "poddisruptionbudgets",
+    CLUSTER_AUTOSCALER_STATUS: "clusterautoscalerstatus",
+    NODE_POOLS: "nodepools",
     POD_METRICS: "podmetrics",
     NODE_METRICS: "nodemetrics",
 }
@@ -90,6 +106,14 @@ class SourceError(Exception):
 
 class ListExpired(SourceError):
     """The continue token of a list expired in mid-list: what was read so far is worthless and the list must be begun again."""
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """What was asked of an API server so far: requests, failed ones included, and bytes of all answers."""
+
+    request_count: int
+    received_bytes: int
 
 
 class PartlyForbidden(SourceError):

@@ -19,21 +19,17 @@ from batch.report.document_prices import price_gaps, prices_document
 from batch.report.document_profiles import base_units, profile_document
 from batch.report.document_prometheus import prometheus_document, prometheus_gaps
 from batch.report.document_rightsizing import rightsizing_document
+from batch.report.document_scale import scale_document
 from batch.report.document_trends import trends_document
 from batch.report.format import render_message
 from batch.report.model import Artifact, Report, Run
+from batch.scale.model import ScaleAssessment
 from batch.snapshot.model import Gap, Snapshot
 from batch.snapshot.requests_rule import rule_of
 from batch.snapshot.views import Sampling
 
 FORMAT_VERSION = 1
 """Version of report.json; its schema is reports/schema/report-v1.schema.json. Raised when a key is renamed or redefined."""
-
-NOT_BUILT = tuple(
-    Gap(source, "not assessed by this version", effect)
-    for source, effect in (("scale checks", "Whether the cluster can grow is unknown."),)
-)
-"""What report.json has keys for and this version leaves null or empty."""
 
 
 def stopped(report: Report) -> Report:
@@ -50,11 +46,11 @@ def stopped(report: Report) -> Report:
 
 
 def not_assessed(plan: CapacityPlan, gpu: GpuAssessment, snapshot: Snapshot, gaps: tuple[Gap, ...]) -> tuple[Gap, ...]:
-    """Give what was not even asked for: what the settings leave out, what accelerators do not tell, and what this version does not have.
+    """Give what was not even asked for: what the settings leave out, and what accelerators do not tell.
 
     `gaps` are of what was asked.
     """
-    return (*price_gaps(plan.prices), *prometheus_gaps(plan.window, gaps), *gpu_gaps(gpu, snapshot), *NOT_BUILT)
+    return (*price_gaps(plan.prices), *prometheus_gaps(plan.window, gaps), *gpu_gaps(gpu, snapshot))
 
 
 def report_document(
@@ -63,6 +59,7 @@ def report_document(
     plan: CapacityPlan,
     gpu: GpuAssessment,
     jobs: JobAssessment,
+    scale: ScaleAssessment,
     findings: tuple[Finding, ...],
     gaps: tuple[Gap, ...],
     artifacts: tuple[Artifact, ...],
@@ -97,7 +94,7 @@ def report_document(
         "gpu": gpu_document(gpu),
         "jobs": jobs_document(jobs, files),
         "rightsizing": rightsizing_document(plan.rightsizing, files),
-        "scale": {"checks": []},
+        "scale": scale_document(scale, snapshot),
         "trends": trends_document(plan.trends),
         "findings": [_finding(finding) for finding in findings],
         "artifacts": [{"name": a.name, "media_type": a.media_type, "bytes": len(a.data), "sha256": a.sha256} for a in artifacts],

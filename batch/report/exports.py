@@ -15,6 +15,7 @@ from batch.plan.model import NODE_CAPACITY, PROFILE_PODS, CapacityPlan, FlavorFi
 from batch.report.document import not_assessed
 from batch.report.document_packing import fleet_row, room_row
 from batch.report.document_profiles import odds_rows
+from batch.report.document_scale import CHECK_COLUMNS, check_row
 from batch.report.exports_gpu import GPU_RESOURCE_COLUMNS, gpu_resource, gpu_tables
 from batch.report.exports_jobs import (
     CRONJOB_COLUMNS,
@@ -30,10 +31,12 @@ from batch.report.exports_rightsizing import RIGHTSIZING_COLUMNS, rightsizing_ro
 from batch.report.exports_trends import trend_tables
 from batch.report.files import profile_file
 from batch.report.model import Artifact
+from batch.scale.model import ScaleAssessment
+from batch.scale.tables import SCHEMAS as SCALE_TABLES
 from batch.snapshot.model import Snapshot
 from batch.snapshot.prometheus_schemas import MEASURED_CONTAINERS, NODE_WINDOWS
 from batch.snapshot.schema import Schema
-from batch.snapshot.schemas import REJECTS
+from batch.snapshot.schemas import API_REQUESTS, REJECTS
 
 MEDIA_TYPE = "text/csv; charset=utf-8; header=present"
 
@@ -43,7 +46,7 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "�
 _NANO = 10**9
 
 
-def tables(snapshot: Snapshot, plan: CapacityPlan, gpu: GpuAssessment, jobs: JobAssessment) -> tuple[Artifact, ...]:
+def tables(snapshot: Snapshot, plan: CapacityPlan, gpu: GpuAssessment, jobs: JobAssessment, scale: ScaleAssessment) -> tuple[Artifact, ...]:
     """Write every table behind the report's sections to tables/<name>.csv; a table without rows still has its header.
 
     Cores are exact decimal numbers, NA is an empty cell, flags are true or false. Text that a spreadsheet would run as a formula
@@ -61,6 +64,9 @@ def tables(snapshot: Snapshot, plan: CapacityPlan, gpu: GpuAssessment, jobs: Job
         *(_table(name, _rows(columns, rows)) for name, columns, rows in gpu_tables(gpu)),
         *_job_tables(jobs),
         *_prometheus_tables(snapshot),
+        _table("scale-checks", _rows(CHECK_COLUMNS, map(check_row, scale.checks))),
+        *(_table(name, _columns(schema, scale.tables[name])) for name, schema in SCALE_TABLES.items()),
+        _table("api-requests", _columns(API_REQUESTS, snapshot.table("api_requests"))),
         _table("rejects", _columns(REJECTS, snapshot.table("rejects"))),
         _table(
             "gaps",

@@ -41,6 +41,7 @@ _FAR_APART = 500
 _PERCENT = 100
 _PROBABILITY_FLOOR = 1e-6
 _SECONDS = (("day", 86_400, " days "), ("h", 3600, f"{NBSP}h "), ("min", 60, f"{NBSP}min "))
+_SHORT_SECONDS = (("min", 60, f"{NBSP}min "), ("s", 1, f"{NBSP}s"))
 
 
 def clean(text: object, longest: int = LONGEST_TEXT) -> str:
@@ -105,10 +106,12 @@ def format_quantile(value: float) -> str:
 def format_seconds(value: float) -> str:
     """Write a duration in its two largest units."""
     seconds = float(value)
+    if 0 < seconds < 1:
+        return f"{_short(seconds * 1000)}{NBSP}ms"
     if seconds < 60:  # noqa: PLR2004  seconds of a minute
         return f"{_short(seconds)}{NBSP}s"
     words, rest = [], round(seconds)
-    for name, size, plural in _SECONDS:
+    for name, size, plural in _SECONDS if seconds >= 3600 else _SHORT_SECONDS:  # noqa: PLR2004  seconds of an hour
         count, rest = divmod(rest, size)
         if count:
             words.append(f"{count}{NBSP}day " if name == "day" and count == 1 else f"{count}{plural}")

@@ -92,8 +92,8 @@ class Bar:
 class Column:
     """One column; neighbours of one `group` stand under a common head, and columns of one `scale` have one unit.
 
-    `kind` is one of findings.KINDS, "name" for names of objects, "bar" for a Bar, "message" for a Message, or "amount" for a Message that
-    is one quantity.
+    `kind` is one of findings.KINDS, "name" for names of objects, "bar" for a Bar, "message" for a Message, "amount" for a Message that
+    is one quantity, or "status" for the status of a check.
     """
 
     title: str
@@ -116,7 +116,7 @@ class Row:
 class Table:
     """At most MOST_ROWS of `row_count` rows of `what` ("nodes"), the `order` ones first ("fullest"); `file` has all of them.
 
-    `bars` names the parts of its bars, from the inside out; `notes` say what marks in it mean.
+    `bars` names the parts of its bars, from the inside out; `notes` say what marks in it mean. One that is `whole` is never cut.
     """
 
     what: str
@@ -129,6 +129,7 @@ class Table:
     total: Row | None = None
     bars: tuple[str, ...] = ()
     notes: tuple[Message, ...] = ()
+    whole: bool = False
 
 
 @dataclass(frozen=True)
@@ -327,6 +328,19 @@ class Tile:
 
 
 @dataclass(frozen=True)
+class Lesson:
+    """What a check that is not fine teaches: its name and status, what was found and where, what happened to others, what to do, by what rule."""
+
+    name: str
+    status: str
+    found: Message
+    where: Message | None
+    lesson: Message
+    action: Message
+    basis: Message
+
+
+@dataclass(frozen=True)
 class Section:
     """One part of the report. `template` names its markup, reports/templates/sections/<template>.html.j2.
 
@@ -344,3 +358,4 @@ class Section:
     tables: Mapping[str, Table] = field(default_factory=dict)
     charts: Mapping[str, Chart] = field(default_factory=dict)
     sentences: Mapping[str, tuple[Message, ...]] = field(default_factory=dict)
+    lessons: tuple[Lesson, ...] = ()

@@ -23,6 +23,7 @@ from batch.report.model import Artifact, Report, Run, Section
 from batch.report.patches import patches
 from batch.report.pdf import Pdf, make_pdf
 from batch.report.sections.material import Material
+from batch.scale.model import ScaleAssessment
 from batch.settings import Settings
 from batch.snapshot import sketches, summaries
 from batch.snapshot.model import Gap, Snapshot
@@ -40,6 +41,7 @@ def render(
     plan: CapacityPlan,
     gpu: GpuAssessment,
     jobs: JobAssessment,
+    scale: ScaleAssessment,
     settings: Settings,
     extra: tuple[Artifact, ...],
 ) -> Report:
@@ -48,13 +50,13 @@ def render(
     A PDF that cannot be made is a gap in the other files and the report's `problem`.
     """
     pictures = Pictures()
-    material = _material(run, snapshot, plan, gpu, jobs, settings)
-    files = tables(snapshot, plan, gpu, jobs)
+    material = _material(run, snapshot, plan, gpu, jobs, scale, settings)
+    files = tables(snapshot, plan, gpu, jobs, scale)
     pdf, problem = _pdf(material, files, pictures) if "pdf" in settings.report.formats else (None, None)
     if gaps := _gaps_of(pdf, problem):
         snapshot = replace(snapshot, gaps=(*snapshot.gaps, *gaps))
-        material = _material(run, snapshot, plan, gpu, jobs, settings)
-        files = tables(snapshot, plan, gpu, jobs)
+        material = _material(run, snapshot, plan, gpu, jobs, scale, settings)
+        files = tables(snapshot, plan, gpu, jobs, scale)
     made = sections.build(material)
     artifacts = (
         *([Artifact("report.pdf", "application/pdf", pdf.data)] if pdf else []),
@@ -65,7 +67,7 @@ def render(
         *extra,
     )
     reach = sampling(snapshot, settings.usage.max_age_seconds)
-    document = report_document(run, snapshot, plan, gpu, jobs, material.findings, snapshot.gaps, artifacts, reach)
+    document = report_document(run, snapshot, plan, gpu, jobs, scale, material.findings, snapshot.gaps, artifacts, reach)
     return Report(
         cluster=snapshot.cluster,
         run=run,
@@ -93,17 +95,22 @@ def _history(plan: CapacityPlan, run: Run) -> tuple[Artifact, ...]:
     )
 
 
-def _material(run: Run, snapshot: Snapshot, plan: CapacityPlan, gpu: GpuAssessment, jobs: JobAssessment, settings: Settings) -> Material:
+def _material(
+    run: Run, snapshot: Snapshot, plan: CapacityPlan, gpu: GpuAssessment, jobs: JobAssessment, scale: ScaleAssessment, settings: Settings
+) -> Material:
     return Material(
         run=run,
         snapshot=snapshot,
         plan=plan,
         gpu=gpu,
         jobs=jobs,
+        scale=scale,
         settings=settings,
-        findings=by_urgency((*plan.findings, *(plan.trends.findings if plan.trends else ()), *gpu.findings, *jobs.findings)),
+        findings=by_urgency(
+            (*plan.findings, *(plan.trends.findings if plan.trends else ()), *gpu.findings, *jobs.findings, *scale.findings)
+        ),
         gaps=snapshot.gaps,
-        not_built=not_assessed(plan, gpu, snapshot, snapshot.gaps),
+        not_asked=not_assessed(plan, gpu, snapshot, snapshot.gaps),
     )
 
 

@@ -28,6 +28,9 @@ _SCREEN = 1.08
 _LEAST_MM, _MOST_MM = 18.0, 84.0
 """A column of names or words shrinks and grows between these."""
 
+_MARK_MM = 4.0
+"""Room for the mark before the status of a check."""
+
 _MEASURED = 3
 """Texts of a column, the ones with most characters, that are measured: one of them is the widest, or nearly."""
 
@@ -91,7 +94,7 @@ class Display:
 
 def display(table: Table, limit: int) -> Display:
     """Show at most `limit` rows of a table."""
-    rows = table.rows[:limit]
+    rows = table.rows if table.whole else table.rows[:limit]
     scales = [_scale(column, place, table.columns, rows) for place, column in enumerate(table.columns)]
     lines = tuple(_line(table.columns, scales, row) for row in rows)
     total = _line(table.columns, scales, table.total) if table.total else None
@@ -157,7 +160,7 @@ def _emphasis(row: Row, place: int) -> str:
 
 
 def _cell(column: Column, scaled: Scale | None, value: object, emphasis: str) -> Cell:
-    style = f"{_style(column)} {emphasis}".strip()
+    style = f"{_style(column)} {value if column.kind == 'status' else emphasis}".strip()
     if isinstance(value, Bar):
         return Cell("", None if value.inner is value.outer is None else value, style)
     if value == "":
@@ -172,7 +175,7 @@ def _cell(column: Column, scaled: Scale | None, value: object, emphasis: str) ->
 def _style(column: Column) -> str:
     if column.kind in _SCALED or column.kind == "amount":
         return "number"
-    return {"bar": "bars", "name": "name"}.get(column.kind, "text")
+    return {"bar": "bars", "name": "name", "status": "status"}.get(column.kind, "text")
 
 
 def _widths(heads: Sequence[Head], lines: Sequence[Line]) -> list[float]:
@@ -193,10 +196,10 @@ def _width(head: Head, cells: Sequence[Cell]) -> float:
     words = [*head.title.split(), head.unit]
     longest = sorted({cell.text for cell in cells}, key=lambda text: (-len(text), text))[:_MEASURED]
     texts = [_DIGITS.sub("0", text) for text in longest] if head.style == "number" else longest
-    widest = max((text_mm(text, _weight(head), _POINTS) for text in texts), default=0.0)
+    widest = max((text_mm(text, _weight(head), _POINTS) for text in texts), default=0.0) + (_MARK_MM if head.style == "status" else 0)
     return max(min(widest, _MOST_MM), *(text_mm(word, "medium", _HEAD_POINTS) for word in words)) + _PADDING_MM
 
 
 def _weight(head: Head) -> str:
     """Names are set a little bolder, and any of the others may be."""
-    return "medium" if head.style == "name" else "semibold" if head.style == "number" else "normal"
+    return "medium" if head.style == "name" else "semibold" if head.style in ("number", "status") else "normal"

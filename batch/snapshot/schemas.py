@@ -44,6 +44,7 @@ NODES = Schema(
         Column("allocatable_cpu_nanocores", INTEGER, "what pods may use; capacity where the node does not say", "nanocores", nullable=True),
         Column("allocatable_memory_bytes", INTEGER, "what pods may use; capacity where the node does not say", "bytes", nullable=True),
         Column("allocatable_pod_count", INTEGER, "pods that the node takes", "count", nullable=True),
+        Column("pod_cidrs", TEXT, "spec.podCIDRs: the address ranges of its pods, with commas", nullable=True),
     ),
 )
 
@@ -197,6 +198,16 @@ PODS = Schema(
         Column("cpu_limited", FLAG, "whether every container that runs side by side has a CPU limit"),
         Column("memory_limited", FLAG, "whether every container that runs side by side has a memory limit"),
         Column("gpu_index", TEXT, "annotation alibabacloud.com/gpu-index: the cards that the pod shares, joined by -", nullable=True),
+        Column("host_network", FLAG, "spec.hostNetwork: the pod has the node's own addresses", nullable=True),
+        Column("dns_policy", TEXT, "spec.dnsPolicy", nullable=True),
+        Column("local_storage", FLAG, "whether it has an emptyDir on disk or a hostPath: what is in it stays on the node", nullable=True),
+        Column("safe_to_evict", FLAG, "annotation cluster-autoscaler.kubernetes.io/safe-to-evict; NA where there is none", nullable=True),
+        Column(
+            "kept_apart",
+            FLAG,
+            "whether it says, required or preferred, to stay away from others: anti-affinity or topology spread",
+            nullable=True,
+        ),
     ),
 )
 
@@ -323,6 +334,98 @@ HPA_RESOURCES = Schema(
         Column("hpa", TEXT, "name of the autoscaler"),
         Column("resource", TEXT, "cpu or memory"),
         Column("container", TEXT, "the container whose use counts; empty for that of the whole pod"),
+    ),
+)
+
+SERVICES = Schema(
+    "services",
+    "one row for each Service",
+    ("namespace", "service"),
+    (Column("namespace", TEXT, "namespace of the Service"), Column("service", TEXT, "name of the Service")),
+)
+
+RESOURCE_QUOTAS = Schema(
+    "resource_quotas",
+    "one row for each resource that a ResourceQuota limits",
+    ("namespace", "quota", "resource"),
+    (
+        Column("namespace", TEXT, "namespace of the quota"),
+        Column("quota", TEXT, "name of the quota"),
+        Column("resource", TEXT, "what is limited, e.g. requests.cpu, pods, count/jobs.batch"),
+        Column("hard_amount", INTEGER, "most of it; CPU in nanocores, memory and storage in bytes, else a count", "count", nullable=True),
+        Column("used_amount", INTEGER, "what is used of it, in the same unit; NA until it was counted", "count", nullable=True),
+    ),
+)
+
+DISRUPTION_BUDGETS = Schema(
+    "disruption_budgets",
+    "one row for each PodDisruptionBudget",
+    ("namespace", "budget"),
+    (
+        Column("namespace", TEXT, "namespace of the budget"),
+        Column("budget", TEXT, "name of the budget"),
+        Column("disruptions_allowed_count", INTEGER, "status.disruptionsAllowed: pods that may be evicted now", "count", nullable=True),
+        Column("healthy_pod_count", INTEGER, "status.currentHealthy", "count", nullable=True),
+        Column("desired_healthy_pod_count", INTEGER, "status.desiredHealthy", "count", nullable=True),
+        Column("expected_pod_count", INTEGER, "status.expectedPods", "count", nullable=True),
+    ),
+)
+
+BUDGET_REQUIREMENTS = Schema(
+    "budget_requirements",
+    "one row for each value of each requirement on labels by which a PodDisruptionBudget selects pods; all must hold, and a budget without any selects every pod of its namespace",
+    ("namespace", "budget", "requirement", "position"),
+    (
+        Column("namespace", TEXT, "namespace of the budget"),
+        Column("budget", TEXT, "name of the budget"),
+        Column("requirement", INTEGER, "number of the requirement", "number"),
+        Column("position", INTEGER, "number of the value within the requirement", "number"),
+        Column("label", TEXT, "key of the pod's label"),
+        Column("operator", TEXT, "In, NotIn, Exists or DoesNotExist"),
+        Column("value", TEXT, "value; NA where the operator takes none", nullable=True),
+    ),
+)
+
+NODE_GROUPS = Schema(
+    "node_groups",
+    "one row for each limit of each group of nodes that an autoscaler makes nodes for",
+    ("autoscaler", "group", "resource"),
+    (
+        Column("autoscaler", TEXT, "cluster-autoscaler or karpenter"),
+        Column("group", TEXT, "name of the node group or NodePool"),
+        Column("resource", TEXT, "nodes, or the resource that its nodes may have together"),
+        Column("used_amount", INTEGER, "what it has now; CPU in nanocores, memory in bytes, else a count", "count", nullable=True),
+        Column("limit_amount", INTEGER, "the most that it may have, in the same unit", "count", nullable=True),
+    ),
+)
+
+API_REQUESTS = Schema(
+    "api_requests",
+    "one row for each kind that this run read from a live API server, and one for its other questions; empty for a dump",
+    ("kind",),
+    (
+        Column("kind", TEXT, "kind that was listed; other for everything else"),
+        Column("request_count", INTEGER, "requests, repeated ones included", "count"),
+        Column("received_bytes", INTEGER, "bytes of the answers", "bytes"),
+        Column("object_count", INTEGER, "objects in them", "count"),
+    ),
+)
+
+CONTROL_PLANE_METRICS = Schema(
+    "control_plane_metrics",
+    "one row for each figure of etcd, the API servers and DNS that Prometheus told; a label that a figure does not have is empty",
+    ("metric", "instance", "api_group", "version", "resource", "verb", "scope", "flow", "reason"),
+    (
+        Column("metric", TEXT, "name of the figure, with its unit at the end"),
+        Column("instance", TEXT, "member of etcd, API server or DNS pod"),
+        Column("api_group", TEXT, "API group; empty also for the core group"),
+        Column("version", TEXT, "version of the API group"),
+        Column("resource", TEXT, "resource that was asked for"),
+        Column("verb", TEXT, "verb, as the API server's metrics have it"),
+        Column("scope", TEXT, "resource, namespace or cluster"),
+        Column("flow", TEXT, "priority level or flow schema"),
+        Column("reason", TEXT, "why requests were rejected, or the release in which an API is removed"),
+        Column("value", REAL, "the figure", "see metric"),
     ),
 )
 
@@ -527,6 +630,13 @@ SCHEMAS = {
         WORKLOAD_CONTAINERS,
         HPAS,
         HPA_RESOURCES,
+        SERVICES,
+        RESOURCE_QUOTAS,
+        DISRUPTION_BUDGETS,
+        BUDGET_REQUIREMENTS,
+        NODE_GROUPS,
+        API_REQUESTS,
+        CONTROL_PLANE_METRICS,
         CONTAINER_USAGE,
         JOBS,
         JOB_CONDITIONS,
@@ -569,6 +679,13 @@ SOURCES_OF_OPTIONAL: Mapping[str, tuple[str, ...]] = {
     "container_instants": ("prometheus",),
     "node_windows": ("node_windows",),
     "gpu_usage": ("gpu_usage",),
+    "services": ("services",),
+    "resource_quotas": ("resourcequotas",),
+    "disruption_budgets": ("poddisruptionbudgets",),
+    "budget_requirements": ("poddisruptionbudgets",),
+    "node_groups": ("clusterautoscalerstatus", "nodepools"),
+    "api_requests": (),
+    "control_plane_metrics": ("control_plane",),
     "rejects": (),
 }
 """What is not known of a snapshot that lacks a table; one that lacks any other table is no snapshot."""

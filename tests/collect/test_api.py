@@ -14,7 +14,7 @@ import yaml
 
 from batch.collect.assemble import Identity, assemble
 from batch.collect.dump import Dump
-from batch.collect.source import FILE_NAMES, NODES, POD_METRICS, PODS, Kind
+from batch.collect.source import FILE_NAMES, NODES, OF_AUTOSCALERS, POD_METRICS, PODS, Kind
 from batch.deadline import Deadline
 from tests.collect.api_lists import Connect, names, pods
 from tests.kube.fake import FakeKube, rules_from_manifests
@@ -147,5 +147,6 @@ def test_the_rights_of_the_manifests_are_those_that_are_needed(connect: Connect)
     with FakeKube(rules_from_manifests(documents)) as kube:
         cluster = connect(kube)
 
-        assert all(names(cluster, kind) == [[]] for kind in FILE_NAMES)
+        assert all(names(cluster, kind) == [[]] for kind in FILE_NAMES if kind not in OF_AUTOSCALERS.values())
+        assert not any(cluster.allowed("list", kind) for kind in OF_AUTOSCALERS.values())
         assert not cluster.allowed("list", Kind("secrets", "", "v1", namespaced=True))

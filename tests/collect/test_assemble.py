@@ -17,6 +17,7 @@ from batch.collect.source import (
     JOBS,
     NODE_METRICS,
     NODES,
+    OF_AUTOSCALERS,
     POD_METRICS,
     PODS,
     REPLICA_SETS,
@@ -35,7 +36,8 @@ from tests.collect.objects_json import node, page, pod
 
 NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)
 ASKED_ONLY_FOR_PODS_THAT_NEED_IT = {"replicasets", "deployments", "statefulsets", "daemonsets", "horizontalpodautoscalers"}
-OPTIONAL = {FILE_NAMES[kind] for kind in EFFECTS} - {"nodes"} - ASKED_ONLY_FOR_PODS_THAT_NEED_IT
+ASKED_ONLY_WHEN_WANTED = {FILE_NAMES[kind] for kind in OF_AUTOSCALERS.values()}
+OPTIONAL = {FILE_NAMES[kind] for kind in EFFECTS} - {"nodes"} - ASKED_ONLY_FOR_PODS_THAT_NEED_IT - ASKED_ONLY_WHEN_WANTED
 USAGE = {
     "metadata": {"name": "p1", "namespace": "default"},
     "timestamp": "2026-12-01T02:00:00Z",
@@ -97,6 +99,12 @@ def test_an_absent_metrics_api_is_a_gap_and_usage_unknown() -> None:
     assert [g.reason for g in snapshot.gaps if g.source == "podmetrics"] == ["metrics.k8s.io is not served (404)"]
     assert not snapshot.has("podmetrics")
     assert snapshot.has("pods")
+
+
+def test_what_autoscalers_may_do_is_asked_only_when_it_is_wanted() -> None:
+    snapshot = snapshot_of(Fake())
+    assert not snapshot.has("nodepools")
+    assert "nodepools" not in {g.source for g in snapshot.gaps}
 
 
 def test_an_empty_list_of_measurements_is_a_gap_too() -> None:
@@ -227,7 +235,7 @@ def test_a_dump_is_read_page_by_page_plain_or_compressed(tmp_path: Path) -> None
     (tmp_path / "nodes.json").write_bytes(page(node()))
     (tmp_path / "pods-1.json").write_bytes(page(pod("a")))
     (tmp_path / "pods-2.json.gz").write_bytes(gzip.compress(page(pod("b"))))
-    (tmp_path / "poddisruptionbudgets.json").write_text("not read")
+    (tmp_path / "ingresses.json").write_text("not read")
     (tmp_path / "version.json").write_text(json.dumps({"serverVersion": {"gitVersion": "v1.36.2"}}))
     snapshot = snapshot_of(Dump(tmp_path))
     assert snapshot.table("pods")["pod"].tolist() == ["a", "b"]

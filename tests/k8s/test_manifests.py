@@ -1,4 +1,5 @@
 import re
+import shutil
 import subprocess
 import sysconfig
 from functools import cache
@@ -11,7 +12,7 @@ import yaml
 
 import batch
 from batch import pipeline, preflight
-from batch.collect.source import FILE_NAMES
+from batch.collect.source import FILE_NAMES, OF_AUTOSCALERS
 from batch.errors import CollectError, DeliverError, RenderError, SettingsError
 from batch.plan.flavors import check_names
 from batch.plan.profiles import given_profiles
@@ -22,6 +23,7 @@ from tests.worlds import world
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = Path(sysconfig.get_path("scripts"))
 INSTALLATIONS = ("base", "overlays/s3", "overlays/mail", "overlays/namespaced", "overlays/preflight", "overlays/prometheus")
+READ = [kind for kind in FILE_NAMES if kind not in OF_AUTOSCALERS.values()]
 
 # What the contract lists as kinds of a dump, and the metrics API.
 NAMESPACED = {
@@ -103,6 +105,29 @@ def test_kubernetes_accepts_the_reading_pod() -> None:
     kubernetes_validate.validate(yaml.safe_load((ROOT / "k8s/reading-pod.yaml").read_text()), "1.37", strict=True)
 
 
+@pytest.mark.parametrize(
+    ("component", "kind", "rule"),
+    [
+        ("karpenter", "ClusterRole", {"apiGroups": ["karpenter.sh"], "resources": ["nodepools"]}),
+        ("cluster-autoscaler", "Role", {"apiGroups": [""], "resources": ["configmaps"], "resourceNames": ["cluster-autoscaler-status"]}),
+    ],
+)
+@pytest.mark.parametrize("name", INSTALLATIONS)
+def test_a_component_adds_one_right_to_any_installation(name: str, component: str, kind: str, rule: dict[str, Any], tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "k8s", tmp_path / "k8s")
+    site = tmp_path / "site"
+    site.mkdir()
+    parts = {"resources": [f"../k8s/{name}"], "components": [f"../k8s/components/{component}"]}
+    (site / "kustomization.yaml").write_text(yaml.safe_dump({"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", **parts}))
+    built = subprocess.run([PROGRAMS / "kubectl", "kustomize", site], capture_output=True, text=True, check=True)
+    added = [thing for thing in yaml.safe_load_all(built.stdout) if thing["metadata"]["name"] == f"nightcap-{component}"]
+    assert [thing["kind"] for thing in added] == [kind, f"{kind}Binding"]
+    assert added[0]["rules"] == [{**rule, "verbs": ["get", "list"]}]
+    assert added[1]["subjects"] == [{"kind": "ServiceAccount", "name": "nightcap", "namespace": "nightcap"}]
+    for thing in added:
+        kubernetes_validate.validate(thing, "1.37", strict=True)
+
+
 @pytest.mark.parametrize("name", ["base", "overlays/s3"])
 def test_the_cluster_role_reads_what_a_report_needs_and_nothing_else(name: str) -> None:
     (role,) = of_kind(name, "ClusterRole")
@@ -130,7 +155,7 @@ def test_without_cluster_rights_nothing_is_created_outside_of_namespaces() -> No
 def test_the_page_explains_each_right_that_is_used_and_each_that_is_not_yet() -> None:
     page = (ROOT / "docs/kubernetes.md").read_text().partition("## What each right is for")[2].partition("\n## ")[0]
     used, to_come = ({*re.findall(r"`([a-z0-9.]+)`", " ".join(first_cells(table)))} for table in page.split("The role has these as well."))
-    read = {f"{kind.name}.{kind.group}".strip(".") for kind in FILE_NAMES}
+    read = {f"{kind.name}.{kind.group}".strip(".") for kind in READ}
     assert used == read
     assert used | to_come == {f"{name}.{group}".strip(".") for group, name in NAMESPACED | CLUSTER_WIDE}
     assert not used & to_come
@@ -154,7 +179,7 @@ def test_a_run_with_these_rights_may_read_all_that_it_reads(name: str, tmp_path:
         given = load({"cluster.namespaces": chosen, "report.formats": "json", "outputs": str(tmp_path / "out")}, {}, None)
         lacking = {line.what for line in preflight.check(given, world()) if line.what.startswith(("list ", "get ")) and line.state != "ok"}
         refused = {gap.source for gap in pipeline.take_snapshot(given, world()).gaps if "(403)" in gap.reason}
-    cluster_wide = {kind for kind in FILE_NAMES if not kind.namespaced} if chosen else set()
+    cluster_wide = {kind for kind in READ if not kind.namespaced} if chosen else set()
     assert lacking == {f"list {kind.name}.{kind.group}".strip(".") for kind in cluster_wide}
     assert refused == {FILE_NAMES[kind] for kind in cluster_wide}
 

@@ -6,8 +6,8 @@
         ... kube.url, kube.token, kube.requests ...
 
 It imitates limit/continue over one snapshot, remainingItemCount, 401, 403 from real RBAC rules, 404, 410, Status bodies,
-lists of metadata alone, selectors of one label's value, SelfSubjectAccessReview, /version, and what an API serves. It does not know other
-selectors, watches or writes.
+lists of metadata alone, selectors of one label's value and of metadata.name, SelfSubjectAccessReview, /version, and what an API serves. It does
+not know other selectors, watches or writes.
 """
 
 from __future__ import annotations
@@ -51,6 +51,8 @@ KINDS = {  # kind: (group/version, plural, namespaced)
     "ResourceSlice": ("resource.k8s.io/v1", "resourceslices", False),
     "ResourceClaim": ("resource.k8s.io/v1", "resourceclaims", True),
     "DeviceClass": ("resource.k8s.io/v1", "deviceclasses", False),
+    "ConfigMap": ("v1", "configmaps", True),
+    "NodePool": ("karpenter.sh/v1", "nodepools", False),
     "PodMetrics": (METRICS, "pods", True),
     "NodeMetrics": (METRICS, "nodes", False),
 }
@@ -199,7 +201,7 @@ class FakeKube:
             return 200, {"gitVersion": self.version}
         if request.path == _REVIEWS and body:
             asked = body["spec"]["resourceAttributes"]
-            allowed = self.allows(asked["verb"], asked["group"], asked["resource"], asked.get("namespace") or None)
+            allowed = self.allows(asked["verb"], asked["group"], asked["resource"], asked.get("namespace") or None, asked.get("name") or "")
             return 201, {**body, "status": {"allowed": allowed}}
         if request.path in self._canned:
             return 200, self._canned[request.path].pop(0)
@@ -209,17 +211,21 @@ class FakeKube:
             return (200, served) if served else (404, "404 page not found\n")
         return self._resource(match[1] or match[2], match[3], match[4], match[5], request)
 
-    def allows(self, verb: str, group: str, resource: str, namespace: str | None) -> bool:
+    def allows(self, verb: str, group: str, resource: str, namespace: str | None, name: str = "") -> bool:
         """Judge as RBAC does; a list of all namespaces needs a ClusterRole."""
         asked = (("verbs", verb), ("apiGroups", group), ("resources", resource))
         return self.rules is None or any(
-            where in (None, namespace) and all({"*", wanted} & set(rule.get(key) or ()) for key, wanted in asked)
+            where in (None, namespace)
+            and name in (rule.get("resourceNames") or [name])
+            and (name or not rule.get("resourceNames"))
+            and all({"*", wanted} & set(rule.get(key) or ()) for key, wanted in asked)
             for where, rule in self.rules
         )
 
     def _resource(self, version: str, namespace: str | None, plural: str, name: str | None, request: Request) -> Answer:
         verb, group = "get" if name else "list", version.rpartition("/")[0]
-        if not self.allows(verb, group, plural, namespace):
+        chosen = _chosen(request)
+        if not self.allows(verb, group, plural, namespace, name or chosen):
             where = f'in the namespace "{namespace}"' if namespace else "at the cluster scope"
             resource = f"{plural}.{group}" if group else plural
             return status(
@@ -231,7 +237,12 @@ class FakeKube:
         if name:
             found = have.get((namespace or "", name))
             return (200, found) if found else status(404, f'{plural} "{name}" not found')
-        return self._list(version, plural, sorted((key, thing) for key, thing in have.items() if namespace in (None, key[0])), request)
+        return self._list(
+            version,
+            plural,
+            sorted((key, thing) for key, thing in have.items() if namespace in (None, key[0]) and chosen in ("", key[1])),
+            request,
+        )
 
     def _list(self, version: str, plural: str, items: list[Item], request: Request) -> Answer:
         limit = 0 if version == METRICS else int(request.query.get("limit") or 0)
@@ -258,6 +269,11 @@ class FakeKube:
             return 200, {"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "metadata": metadata, "items": bare}
         bare = [{key: value for key, value in thing.items() if key not in ("apiVersion", "kind")} for _, thing in page]  # as in real lists
         return 200, {"kind": f"{PLURALS[version, plural]}List", "apiVersion": version, "metadata": metadata, "items": bare}
+
+
+def _chosen(request: Request) -> str:
+    """Give the name that a field selector asks for, as which the real server judges the right to list; "" without one."""
+    return request.query.get("fieldSelector", "").removeprefix("metadata.name=")
 
 
 def _served(path: str) -> Json | None:

@@ -11,10 +11,11 @@ from batch.gpu.assess import assess as assess_gpu
 from batch.jobs.assess import assess as assess_jobs
 from batch.plan.assess import assess as assess_plan
 from batch.report import sections
-from batch.report.document import NOT_BUILT
+from batch.report.document import not_assessed
 from batch.report.model import Artifact, Report, Run, Section
 from batch.report.render import render
 from batch.report.sections.material import Material
+from batch.scale.assess import assess as assess_scale
 from batch.settings import Settings
 from batch.snapshot.model import Gap, Snapshot
 from tests.builders import CORE, GIB, MIB, TAKEN_AT, PodRows, node, pod, snapshot
@@ -28,14 +29,23 @@ def run_of(shot: Snapshot) -> Run:
 
 def report_of(shot: Snapshot, *extra: Artifact, **settings: Any) -> Report:
     chosen = Settings(**settings)
-    return render(run_of(shot), shot, assess_plan(shot, chosen), assess_gpu(shot, chosen), assess_jobs(shot, chosen), chosen, extra)
+    return render(
+        run_of(shot),
+        shot,
+        assess_plan(shot, chosen),
+        assess_gpu(shot, chosen),
+        assess_jobs(shot, chosen),
+        assess_scale(shot, chosen),
+        chosen,
+        extra,
+    )
 
 
 def sections_of(shot: Snapshot, **settings: Any) -> dict[str, Section]:
     chosen = Settings(**settings)
-    plan, gpu, jobs = assess_plan(shot, chosen), assess_gpu(shot, chosen), assess_jobs(shot, chosen)
-    findings = (*plan.findings, *gpu.findings, *jobs.findings)
-    material = Material(run_of(shot), shot, plan, gpu, jobs, chosen, findings, shot.gaps, NOT_BUILT)
+    plan, gpu, jobs, scale = assess_plan(shot, chosen), assess_gpu(shot, chosen), assess_jobs(shot, chosen), assess_scale(shot, chosen)
+    findings = (*plan.findings, *gpu.findings, *jobs.findings, *scale.findings)
+    material = Material(run_of(shot), shot, plan, gpu, jobs, scale, chosen, findings, shot.gaps, not_assessed(plan, gpu, shot, shot.gaps))
     return {section.slug: section for section in sections.build(material)}
 
 

@@ -10,8 +10,10 @@ from batch.findings import Finding, Severity, message
 from batch.gpu.assess import assess
 from batch.jobs.assess import assess as assess_jobs
 from batch.plan.model import CapacityPlan
-from batch.report.document import NOT_BUILT, encode, report_document
+from batch.report.document import encode, report_document
 from batch.report.model import Artifact, Run
+from batch.scale.assess import assess as assess_scale
+from batch.scale.catalogue import RULES
 from batch.settings import Settings
 from batch.snapshot.model import Gap, Snapshot
 from batch.snapshot.views import sampling
@@ -34,9 +36,8 @@ FINDING = Finding(
 def document(shot: Snapshot, plan: CapacityPlan, **more: Any) -> dict[str, Any]:
     run = Run("r1", "2026-03-01", shot.source, TAKEN_AT, TAKEN_AT, datetime(2026, 3, 1, 3, 1, tzinfo=UTC), None, complete=True)
     parts: dict[str, Any] = {"findings": (), "gaps": shot.gaps, "artifacts": (), "sampling": sampling(shot, 600), **more}
-    made: dict[str, Any] = json.loads(
-        encode(report_document(run, shot, plan, assess(shot, Settings()), assess_jobs(shot, Settings()), **parts))
-    )
+    gpu, jobs, scale = assess(shot, Settings()), assess_jobs(shot, Settings()), assess_scale(shot, Settings())
+    made: dict[str, Any] = json.loads(encode(report_document(run, shot, plan, gpu, jobs, scale, **parts)))
     jsonschema.Draft202012Validator(SCHEMA, format_checker=jsonschema.FormatChecker()).validate(made)
     return made
 
@@ -74,12 +75,20 @@ def test_empty_cluster_has_every_key_and_no_number_made_up() -> None:
     assert (empty["jobs"]["job_count"], empty["trends"]["nights"], empty["gpu"]["card_count"]) == (None, None, None)
 
 
-def test_every_part_that_is_not_built_is_a_gap_once() -> None:
-    given = (Gap("nodes", "forbidden", "Node figures are unknown."), NOT_BUILT[0])
+def test_every_check_of_growth_is_there_with_null_for_what_is_not_known(small: dict[str, Any]) -> None:
+    checks = {check["id"]: check for check in small["scale"]["checks"]}
+    assert [rule.id for rule in RULES] == list(checks)
+    nodes, fsync = checks["size.nodes"], checks["etcd.fsync"]
+    assert (nodes["status"], nodes["value"], nodes["threshold"], nodes["unit"]) == ("ok", 2, 4000, "count")
+    assert (fsync["status"], fsync["value"], fsync["threshold"]) == ("unknown", None, None)
+    assert fsync["known_by"]
+    assert small["scale"]["api_requests"] == []
+
+
+def test_what_was_not_asked_is_a_gap_once() -> None:
+    given = (Gap("nodes", "forbidden", "Node figures are unknown."),) * 2
     gaps = document(snapshot(), empty_plan(), gaps=given)["gaps"]
-    assert sorted(gap["source"] for gap in gaps) == sorted(
-        ["nodes", "prices", "prometheus", "GPU activity", *(gap.source for gap in NOT_BUILT)]
-    )
+    assert sorted(gap["source"] for gap in gaps) == ["GPU activity", "nodes", "prices", "prometheus"]
 
 
 def test_cores_are_floats_and_bytes_integers(small: dict[str, Any]) -> None:

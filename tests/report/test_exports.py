@@ -8,8 +8,8 @@ import pytest
 from batch.gpu.assess import assess
 from batch.jobs.assess import assess as assess_jobs
 from batch.plan.model import PROFILE_PODS, CapacityPlan
-from batch.report.document import NOT_BUILT
 from batch.report.exports import tables
+from batch.scale.assess import assess as assess_scale
 from batch.settings import Settings
 from batch.snapshot.model import Gap
 from tests.builders import CORE, MIB, node, pod, snapshot
@@ -25,7 +25,8 @@ def files(plan: CapacityPlan) -> dict[str, str]:
         gaps=[Gap("podmetrics", 'a "quoted", reason\nof two lines', "=1+1")],
     )
     return {
-        artifact.name: artifact.data.decode() for artifact in tables(shot, plan, assess(shot, Settings()), assess_jobs(shot, Settings()))
+        artifact.name: artifact.data.decode()
+        for artifact in tables(shot, plan, assess(shot, Settings()), assess_jobs(shot, Settings()), assess_scale(shot, Settings()))
     }
 
 
@@ -48,7 +49,9 @@ def test_one_file_for_each_table() -> None:
             *("profile-all-pods", "profile-all-flavors", "profile-all-odds", "right-sizing"),
             *("trends", "trends-levels", "forecast", "movers"),
             *("gpu-nodes", "gpu-resources", "gpu-holders", "gpu-shares", "gpu-devices", "gpu-waiting", "gpu-guests"),
-            *("jobs", "cronjobs", "starts", "never-deleted-jobs", "measured-containers", "node-windows", "rejects", "gaps"),
+            *("jobs", "cronjobs", "starts", "never-deleted-jobs", "measured-containers", "node-windows", "scale-checks"),
+            *("scale-images", "scale-quotas", "scale-pending", "scale-drains", "scale-systems", "scale-dns", "api-requests"),
+            *("rejects", "gaps"),
         )
     ]
 
@@ -67,7 +70,6 @@ def test_gaps_of_the_snapshot_and_of_this_version_are_listed(read: Callable[[str
         "prices",
         "prometheus",
         "GPU activity",
-        *(gap.source for gap in NOT_BUILT),
     ]
 
 
@@ -101,6 +103,18 @@ def test_gpu_tables(read: Callable[[str], Rows]) -> None:
     assert (gpu_node["node"], gpu_node["free_count"], gpu_node["free_reason"]) == ("n1", "3", "usable")
     (resource,) = read("gpu-resources")
     assert (resource["usable_count"], resource["not_ready_count"], resource["card_count"]) == ("3", "0", "4")
+
+
+def test_every_check_has_a_row_with_its_limits_and_their_source(read: Callable[[str], Rows]) -> None:
+    (nodes,) = (row for row in read("scale-checks") if row["id"] == "size.nodes")
+    assert (nodes["status"], nodes["value"], nodes["threshold"], nodes["fails_beyond"], nodes["unit"]) == (
+        "ok",
+        "1",
+        "4000.0",
+        "5000",
+        "count",
+    )
+    assert nodes["threshold_source"].startswith("Kubernetes documentation")
 
 
 def test_table_without_rows_keeps_its_header() -> None:

@@ -90,7 +90,15 @@ def test_the_page_opens_without_a_network(page: str) -> None:
         f"tables/{name}.csv"
         for name in (
             *("nodes", "pools", "headroom", "losses", "emptyable-nodes", "fleets"),
-            *("gpu-nodes", "gpu-resources", "gpu-holders", "gpu-shares", "profile-all-pods-pods", "profile-all-pods-flavors"),
+            *(
+                "gpu-nodes",
+                "gpu-resources",
+                "gpu-holders",
+                "gpu-shares",
+                "profile-all-pods-pods",
+                "profile-all-pods-flavors",
+                "scale-checks",
+            ),
         )
     }
 

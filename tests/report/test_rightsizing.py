@@ -27,6 +27,7 @@ from batch.report.exports import tables
 from batch.report.format import render_message
 from batch.report.patches import SCRIPT, apply_command, command, patches, quantity
 from batch.report.sections.rightsizing_chart import chart
+from batch.scale.assess import assess as assess_scale
 from batch.settings import Settings
 from tests.builders import CORE, GIB, MIB, pod, snapshot
 from tests.plan.rightsizing.sized import MILLI, deployed, samples, sized
@@ -184,7 +185,8 @@ def test_the_table_has_every_container() -> None:
     plan = dataclasses.replace(empty_plan(), rightsizing=advised())
     shot = snapshot()
     made = {
-        artifact.name: artifact.data.decode() for artifact in tables(shot, plan, assess(shot, Settings()), assess_jobs(shot, Settings()))
+        artifact.name: artifact.data.decode()
+        for artifact in tables(shot, plan, assess(shot, Settings()), assess_jobs(shot, Settings()), assess_scale(shot, Settings()))
     }
     (row,) = csv.DictReader(io.StringIO(made["tables/right-sizing.csv"], newline=""))
     assert (row["workload"], row["peak_cpu_cores"], row["target_cpu_cores"], row["patchable"]) == ("web", "0.137", "0.15", "true")

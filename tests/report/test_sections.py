@@ -108,7 +108,7 @@ def test_only_so_many_rows_are_kept_however_many_pods_there_are() -> None:
 def test_a_gap_of_the_snapshot_is_a_row_of_data_quality() -> None:
     quality = sections_of(snapshot(nodes=[node("n1")], gaps=[Gap("podmetrics", "forbidden", "Usage is unknown.")]))["quality"]
     assert quality.tables["gaps"].rows[0].cells == ("podmetrics", "forbidden", "Usage is unknown.")
-    assert quality.tables["not_built"].rows
+    assert quality.tables["not_asked"].rows
 
 
 def test_findings_stand_in_the_section_that_they_name() -> None:

@@ -19,11 +19,12 @@ from batch.plan.forecast.assess import assess
 from batch.plan.model import CapacityPlan
 from batch.report import sections
 from batch.report.charts.draw import NARROW_MM, WIDE_MM, draw
-from batch.report.document import NOT_BUILT, encode, report_document
+from batch.report.document import encode, report_document
 from batch.report.exports import tables
 from batch.report.format import render_message
 from batch.report.model import Section
 from batch.report.sections.material import Material
+from batch.scale.assess import assess as assess_scale
 from batch.settings import Settings
 from batch.snapshot.history import NO_HISTORY, History
 from batch.snapshot.model import Snapshot
@@ -63,14 +64,32 @@ def nights(shot: Snapshot, count: int, a_night: int, old: Snapshot | None = None
 def section_of(shot: Snapshot, plan: CapacityPlan, slug: str = "trends") -> Section:
     findings = plan.trends.findings if plan.trends else ()
     material = Material(
-        run_of(shot), shot, plan, assess_gpu(shot, Settings()), assess_jobs(shot, Settings()), Settings(), findings, (), NOT_BUILT
+        run_of(shot),
+        shot,
+        plan,
+        assess_gpu(shot, Settings()),
+        assess_jobs(shot, Settings()),
+        assess_scale(shot, Settings()),
+        Settings(),
+        findings,
+        (),
+        (),
     )
     return next(section for section in sections.build(material) if section.slug == slug)
 
 
 def document_of(shot: Snapshot, plan: CapacityPlan) -> dict[str, Any]:
     made = report_document(
-        run_of(shot), shot, plan, assess_gpu(shot, Settings()), assess_jobs(shot, Settings()), (), (), (), sampling(shot, 600)
+        run_of(shot),
+        shot,
+        plan,
+        assess_gpu(shot, Settings()),
+        assess_jobs(shot, Settings()),
+        assess_scale(shot, Settings()),
+        (),
+        (),
+        (),
+        sampling(shot, 600),
     )
     document: dict[str, Any] = json.loads(encode(made))
     closed = json.loads(json.dumps(SCHEMA).replace('"additionalProperties": true', '"additionalProperties": false'))
@@ -181,7 +200,10 @@ def test_without_a_history_report_json_says_unknown() -> None:
 
 
 def test_the_tables_are_complete(grown: CapacityPlan) -> None:
-    made = {one.name: one.data.decode() for one in tables(GROWN, grown, assess_gpu(GROWN, Settings()), assess_jobs(GROWN, Settings()))}
+    made = {
+        one.name: one.data.decode()
+        for one in tables(GROWN, grown, assess_gpu(GROWN, Settings()), assess_jobs(GROWN, Settings()), assess_scale(GROWN, Settings()))
+    }
 
     def rows(name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(io.StringIO(made[f"tables/{name}.csv"])))

@@ -3,7 +3,20 @@
 from __future__ import annotations
 
 from batch.report.model import Section
-from batch.report.sections import capacity, definitions, fleets, gpus, headroom, jobs, profiles, quality, rightsizing, summary, trends
+from batch.report.sections import (
+    capacity,
+    definitions,
+    fleets,
+    gpus,
+    headroom,
+    jobs,
+    profiles,
+    quality,
+    rightsizing,
+    scale,
+    summary,
+    trends,
+)
 from batch.report.sections.material import Material
 
 SECTIONS = (
@@ -15,6 +28,7 @@ SECTIONS = (
     fleets.build,
     gpus.build,
     jobs.build,
+    scale.build,
     trends.build,
     quality.build,
     definitions.build,

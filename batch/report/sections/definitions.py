@@ -90,6 +90,15 @@ def _terms(material: Material) -> dict[str, Message]:
         "Stranded": message(
             "Free GPUs on a node that has less than one core, less than one GiB or no pod slot left for a pod that would use them."
         ),
+        "Check of growth": message(
+            "One value held against a limit with a named source: it warns and fails beyond it, and is unknown where the value is."
+        ),
+        "Kept node": message(
+            "A node whose pods would fit elsewhere, and of which one may not move: it has no controller, keeps data on the node, is marked as not safe to evict, or a PodDisruptionBudget allows no disruption now."
+        ),
+        "Time to pull": message(
+            "Size of an image divided by {bandwidth:bytes} a second, without unpacking.", bandwidth=settings.scale.pull_bytes_per_second
+        ),
         "Night": message(
             "One run for each date, as it left its figures beside its report: a complete one before one that stopped early, of equal ones the latest."
         ),

@@ -9,6 +9,7 @@ from batch.gpu.model import GpuAssessment
 from batch.jobs.model import JobAssessment
 from batch.plan.model import CapacityPlan, Totals
 from batch.report.model import Run
+from batch.scale.model import ScaleAssessment
 from batch.settings import Settings
 from batch.snapshot.model import Gap, Snapshot
 
@@ -17,7 +18,7 @@ from batch.snapshot.model import Gap, Snapshot
 class Material:
     """What was collected and what the checks say of it. `findings` are those of all checks, most urgent first.
 
-    `gaps` is what could not be learnt tonight, `not_built` what this version never asks.
+    `gaps` is what could not be learnt tonight, `not_asked` what the settings leave out or nothing tells.
     """
 
     run: Run
@@ -25,10 +26,11 @@ class Material:
     plan: CapacityPlan
     gpu: GpuAssessment
     jobs: JobAssessment
+    scale: ScaleAssessment
     settings: Settings
     findings: tuple[Finding, ...]
     gaps: tuple[Gap, ...]
-    not_built: tuple[Gap, ...]
+    not_asked: tuple[Gap, ...]
 
     def findings_of(self, section: str) -> tuple[Finding, ...]:
         """Give the findings of the section with that slug."""

@@ -33,7 +33,7 @@ def build(material: Material) -> tuple[Section, ...]:
                 "coverage": _coverage_table(totals),
                 **({"prometheus": prometheus_table(material.plan.window)} if material.plan.window else {}),
                 "gaps": _gaps_table(material.gaps, "What could not be learnt tonight"),
-                "not_built": _not_built_table(material.not_built),
+                "not_asked": _gaps_table(material.not_asked, "What was not asked"),
                 "rejects": _rejects_table(material),
             },
         ),
@@ -101,16 +101,6 @@ def _gaps_table(gaps: tuple[Gap, ...], title: str) -> Table:
         title=message(title),
         columns=(Column("Source"), Column("Why"), Column("What it means")),
         rows=tuple(Row((gap.source, gap.reason, gap.effect)) for gap in gaps),
-        row_count=len(gaps),
-    )
-
-
-def _not_built_table(gaps: tuple[Gap, ...]) -> Table:
-    return Table(
-        what="subjects",
-        title=message("What this version does not assess"),
-        columns=(Column("Subject"), Column("What it means")),
-        rows=tuple(Row((gap.source, gap.effect)) for gap in gaps),
         row_count=len(gaps),
     )
 

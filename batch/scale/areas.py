@@ -1,0 +1,12 @@
+"""The areas of the checks, in reading order."""
+
+SIZE = "Size"
+SLOTS = "Pod slots"
+DNS = "DNS"
+IMAGES = "Images"
+ETCD = "etcd"
+API_SERVER = "API server"
+HEALTH = "Health"
+PACKING = "Packing"
+NETWORK = "Network"
+VERSIONS = "Versions"
