@@ -56,7 +56,6 @@ from batch.collect.templates import TEMPLATED, TemplateCollector
 from batch.collect.usage import NodeUsageCollector, PodUsageCollector
 from batch.deadline import Deadline
 from batch.errors import CollectError
-from batch.snapshot.control_plane import SOURCE as CONTROL_PLANE
 from batch.snapshot.model import Gap, Snapshot
 from batch.snapshot.requests_rule import rule_of
 from batch.snapshot.schemas import NODE_GROUPS, WORKLOAD_CONTAINERS
@@ -189,7 +188,7 @@ def assemble(
         gaps=(*measures.explained(reading.gaps), *measures.gaps),
         namespaces=tuple(read) or None,
         complete=reading.complete,
-        unread=frozenset({*reading.unread, *measures.unread, CONTROL_PLANE}),
+        unread=frozenset({*reading.unread, *measures.unread}),
     )
 
 

@@ -1,7 +1,7 @@
 """Schedules in the dialect of Kubernetes' CronJob controller, and when they start Jobs.
 
 The dialect is that of robfig/cron v3.0.1, function ParseStandard, which the API server and the controller call
-(kubernetes v1.36, pkg/apis/batch/validation/validation.go and pkg/controller/cronjob). docs/adr/0012-own-cron-schedules.md says why no
+(kubernetes v1.36, pkg/apis/batch/validation/validation.go and pkg/controller/cronjob). docs/adr/0014-own-cron-schedules.md says why no
 library of Python's does, and how this one is proved.
 """
 

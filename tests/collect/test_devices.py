@@ -145,7 +145,7 @@ def test_a_pod_tells_its_claims_deadline_and_shared_cards() -> None:
     claims = tables["pod_claims"].to_numpy(object).tolist()
     assert [row[2:4] for row in claims] == [["", "nvidia.com/gpu"], ["later", ""], ["made", ""], ["own", ""]]
     assert tables["pod_claims"]["claim"].dropna().tolist() == ["p1-extended", "p1-made-x", "mine"]
-    assert tables["pods"][["active_deadline_seconds", "gpu_index"]].to_numpy().tolist() == [[600, "2-3"]]
+    assert tables["pods"][["deadline_seconds", "gpu_index"]].to_numpy().tolist() == [[600, "2-3"]]
 
 
 LISTED = [("GPU-1", 10, 32768 * MIB, "V100", True), ("GPU-2", 10, 32768 * MIB, "V100", False)]

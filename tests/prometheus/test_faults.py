@@ -46,7 +46,7 @@ def only_gap(measures: Measures) -> str:
     assert gap.source == "prometheus"
     assert "metrics API" in gap.effect
     assert dict(measures.tables) == {}
-    assert measures.unread == {"prometheus", "node_windows", "gpu_usage"}
+    assert measures.unread == {"prometheus", "node_windows", "gpu_usage", "control_plane"}
     return gap.reason
 
 

@@ -90,9 +90,9 @@ def test_nodes_without_pods_are_told_with_the_right_number() -> None:
     assert state(snapshot()) == "No nodes and no pods were found."
 
 
-def test_the_figure_of_gpus_is_of_whole_ones_where_there_are_some() -> None:
+def test_the_figure_of_gpus_is_in_cards_where_they_are_known() -> None:
     nodes = [node("n1", resources={"aliyun.com/gpu-milli": (8000, 8000)}), node("n2", resources={"aliyun.com/gpu-milli": (8000, 8000)})]
     whole = node("n3", resources={"nvidia.com/gpu": (4, 4)})
     pods = [pod("a", on="n1", resources={"aliyun.com/gpu-milli": 500}), pod("b", on="n3", resources={"nvidia.com/gpu": 1})]
-    assert tile(snapshot(nodes=[*nodes, whole], pods=pods), 3) == (0.25, "1 of 4 nvidia.com/gpu")
-    assert tile(snapshot(nodes=nodes, pods=pods[:1]), 3)[1] == "500 of 16,000 aliyun.com/gpu-milli"
+    assert tile(snapshot(nodes=[*nodes, whole], pods=pods), 3) == (0.075, "1.5 of 20 cards")
+    assert tile(snapshot(nodes=nodes, pods=pods[:1]), 3)[1] == "0.5 of 16 cards"

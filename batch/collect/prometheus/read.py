@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 import pandas as pd
 
-from batch.collect.prometheus import containers, gpus, nodes
+from batch.collect.prometheus import containers, control_plane, gpus, nodes
 from batch.collect.prometheus.client import Client
 from batch.collect.prometheus.errors import NothingThereError, PrometheusError
 from batch.collect.prometheus.owners import owners
@@ -18,6 +18,7 @@ from batch.collect.prometheus.probe import Store, dialect_of, probe
 from batch.collect.prometheus.tables import container_tables, newest_usage
 from batch.deadline import Deadline
 from batch.settings import Settings
+from batch.snapshot.control_plane import SOURCE as CONTROL_PLANE
 from batch.snapshot.model import Gap
 from batch.snapshot.prometheus_schemas import PROMETHEUS
 
@@ -28,6 +29,7 @@ _EFFECTS = {
     CONTAINERS: "Usage rests on the metrics API and on what earlier nights left.",
     NODES: "Usage of whole machines over the window is unknown.",
     GPUS: "What accelerators did is unknown.",
+    CONTROL_PLANE: "Whether etcd, the API servers and DNS would stand more is unknown.",
 }
 
 _FILLED = {"podmetrics": "container_usage", "nodemetrics": "node_usage"}
@@ -45,7 +47,7 @@ class Measures:
 
     tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     gaps: tuple[Gap, ...] = ()
-    unread: frozenset[str] = frozenset({CONTAINERS, NODES, GPUS})
+    unread: frozenset[str] = frozenset({CONTAINERS, NODES, GPUS, CONTROL_PLANE})
 
     def explained(self, gaps: Iterable[Gap]) -> Iterator[Gap]:
         """Give the gaps of the metrics API; of what Prometheus filled in they say so."""
@@ -94,7 +96,7 @@ class _Reading:
     namespaces: Sequence[str]
     tables: dict[str, pd.DataFrame] = field(default_factory=dict)
     gaps: list[Gap] = field(default_factory=list)
-    unread: set[str] = field(default_factory=lambda: {CONTAINERS, NODES, GPUS})
+    unread: set[str] = field(default_factory=lambda: {CONTAINERS, NODES, GPUS, CONTROL_PLANE})
 
     @contextmanager
     def noting(self, source: str) -> Iterator[None]:
@@ -106,13 +108,15 @@ class _Reading:
             self.gaps.append(Gap(source, why, _EFFECTS[source]))
 
     def read(self, client: Client) -> None:
-        """Ask about containers, nodes and accelerators. A store that does not even answer the first questions is not asked others."""
+        """Ask about containers, nodes, accelerators and the control plane. A store that does not even answer the first questions is not asked others."""
         pods, own = Pods(self.given["pods"]), self.settings.prometheus
         try:
             store = probe(client, own, pods, self.at, self.namespaces)
         except NothingThereError:
             with self.noting(GPUS):
                 self._read_gpus(client, None)
+            with self.noting(CONTROL_PLANE):
+                self._read_control_plane(client)
             raise
         with self.noting(CONTAINERS):
             self._read_containers(client, store, pods)
@@ -120,6 +124,8 @@ class _Reading:
             self._read_nodes(client, store)
         with self.noting(GPUS):
             self._read_gpus(client, store)
+        with self.noting(CONTROL_PLANE):
+            self._read_control_plane(client)
         self._note_warnings(client)
         if CONTAINERS not in self.unread:
             self.tables["prometheus"] = PROMETHEUS.frame([self._described(client, store)])
@@ -163,6 +169,10 @@ class _Reading:
         if found is not None:
             self.tables["gpu_usage"] = found
             self.unread.discard(GPUS)
+
+    def _read_control_plane(self, client: Client) -> None:
+        self.tables["control_plane_metrics"] = control_plane.metrics(client, self.settings.prometheus.selector, self.at)
+        self.unread.discard(CONTROL_PLANE)
 
     def _note_warnings(self, client: Client) -> None:
         if client.warnings:
