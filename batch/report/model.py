@@ -344,7 +344,8 @@ class Lesson:
 class Section:
     """One part of the report. `template` names its markup, reports/templates/sections/<template>.html.j2.
 
-    `name` is what it is about, `title` what it found. `sentences` are further texts by the name that the template uses.
+    `name` is what it is about, `title` what it found. `sentences` are further texts by the name that the template uses. `in_full` is how many
+    findings the PDF prints with their reasons; None is all.
     """
 
     slug: str
@@ -354,6 +355,7 @@ class Section:
     lede: tuple[Message, ...] = ()
     how_to_read: tuple[Message, ...] = ()
     findings: tuple[Finding, ...] = ()
+    in_full: int | None = None
     tiles: tuple[Tile, ...] = ()
     tables: Mapping[str, Table] = field(default_factory=dict)
     charts: Mapping[str, Chart] = field(default_factory=dict)

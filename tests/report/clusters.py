@@ -41,12 +41,15 @@ def report_of(shot: Snapshot, *extra: Artifact, **settings: Any) -> Report:
     )
 
 
-def sections_of(shot: Snapshot, **settings: Any) -> dict[str, Section]:
+def material_of(shot: Snapshot, **settings: Any) -> Material:
     chosen = Settings(**settings)
     plan, gpu, jobs, scale = assess_plan(shot, chosen), assess_gpu(shot, chosen), assess_jobs(shot, chosen), assess_scale(shot, chosen)
     findings = (*plan.findings, *gpu.findings, *jobs.findings, *scale.findings)
-    material = Material(run_of(shot), shot, plan, gpu, jobs, scale, chosen, findings, shot.gaps, not_assessed(plan, gpu, shot, shot.gaps))
-    return {section.slug: section for section in sections.build(material)}
+    return Material(run_of(shot), shot, plan, gpu, jobs, scale, chosen, findings, shot.gaps, not_assessed(plan, gpu, shot, shot.gaps))
+
+
+def sections_of(shot: Snapshot, **settings: Any) -> dict[str, Section]:
+    return {section.slug: section for section in sections.build(material_of(shot, **settings))}
 
 
 def pods(count: int, **columns: Any) -> list[PodRows]:

@@ -1,10 +1,15 @@
 """The first page: its sentence and its four figures."""
 
+from dataclasses import replace
+
+from batch.findings import Finding, Message, Severity
+from batch.report import sections
 from batch.report.format import render_message
+from batch.report.html import Pictures, print_page, screen_page
 from batch.report.model import Section, Tile
 from batch.snapshot.model import Snapshot
 from tests.builders import CORE, GIB, node, pod, snapshot
-from tests.report.clusters import sections_of
+from tests.report.clusters import material_of, sections_of
 
 
 def state(shot: Snapshot) -> str:
@@ -96,3 +101,20 @@ def test_the_figure_of_gpus_is_in_cards_where_they_are_known() -> None:
     pods = [pod("a", on="n1", resources={"aliyun.com/gpu-milli": 500}), pod("b", on="n3", resources={"nvidia.com/gpu": 1})]
     assert tile(snapshot(nodes=[*nodes, whole], pods=pods), 3) == (0.075, "1.5 of 20 cards")
     assert tile(snapshot(nodes=nodes, pods=pods[:1]), 3)[1] == "0.5 of 16 cards"
+
+
+def test_the_pdf_prints_the_reasons_of_the_first_findings_and_says_where_the_others_are() -> None:
+    shot = snapshot()
+    many = tuple(
+        Finding(
+            f"x.{number}", Severity.ADVICE, "capacity", Message(f"title {number}."), Message(f"why {number}."), Message(f"do {number}.")
+        )
+        for number in range(12)
+    )
+    material = replace(material_of(shot), findings=many)
+    page = print_page(sections.build(material), material.run, shot, Pictures(), 20)
+    assert [number for number in range(12) if f"title {number}." in page and f"do {number}." in page] == [*range(12)]
+    assert [number for number in range(12) if f"why {number}." in page] == [*range(9)]
+    assert "3 more, in short. report.html and report.json have their reasons." in page
+    on_screen = screen_page(sections.build(material), material.run, shot, Pictures())
+    assert all(f"why {number}." in on_screen for number in range(12))

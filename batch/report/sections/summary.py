@@ -14,6 +14,9 @@ from batch.report.sections.summary_tiles import tiles
 
 SLUG = "summary"
 
+_IN_FULL = 9
+"""Findings that the PDF prints with their reasons: two pages, which is what people read before they turn to a section."""
+
 _ORDER = message("Ordered by urgency. Each line says what is so, what to do about it, and why.")
 
 
@@ -27,10 +30,12 @@ def build(material: Material) -> tuple[Section, ...]:
             title=message("{cluster:text}", cluster=material.snapshot.cluster),
             lede=(state(material.plan.totals, material.snapshot.namespaces), urgent(material.findings)),
             findings=material.findings,
+            in_full=_IN_FULL,
             tiles=tiles(material),
             sentences={
                 "unknown": tuple(_unknown(material)),
                 "order": (_ORDER,),
+                "further": tuple(_further(material.findings)),
                 "coverage": (_coverage(material),),
                 "changed": tuple(in_short(material.plan.trends)) if material.plan.trends else (),
             },
@@ -47,6 +52,12 @@ def urgent(findings: Sequence[Finding]) -> Message:
     if len(pressing) == 1:
         return Message(f"One finding needs attention: {title.template}.", title.values)
     return Message(f"{{findings:count}} findings need attention. The first: {title.template}.", {"findings": len(pressing), **title.values})
+
+
+def _further(findings: Sequence[Finding]) -> Iterator[Message]:
+    """Say where the reasons of the findings are that the PDF prints in short."""
+    if len(findings) > _IN_FULL:
+        yield message("{count:count} more, in short. report.html and report.json have their reasons.", count=len(findings) - _IN_FULL)
 
 
 def _coverage(material: Material) -> Message:
