@@ -34,7 +34,7 @@ _LONGEST_AGE_SECONDS = 90 * 86400
 _SHARE_SCALED = 0.2
 
 
-_EMPTY = ("resourceslices", "resourceclaims", "deviceclasses")
+_EMPTY = ("resourceslices", "resourceclaims", "deviceclasses", "services", "resourcequotas", "poddisruptionbudgets")
 """Lists of a cluster in which no driver of dynamic resource allocation runs."""
 
 

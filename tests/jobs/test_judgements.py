@@ -65,7 +65,7 @@ def test_close_is_a_tenth_of_the_time() -> None:
     # an hour has passed
     assert "jobs.near-deadline" not in findings(job("j", deadline_seconds=4001))
     found = text(findings(job("j", deadline_seconds=4000))["jobs.near-deadline"])
-    assert found.startswith("1 Job is about to run into its deadline | default/j had 6 min left of 1 h 6 min.")
+    assert found.startswith("1 Job is about to run into its deadline | default/j had 6 min 40 s left of 1 h 6 min.")
 
 
 def test_a_name_that_hit_its_deadline_is_taken_but_not_that_of_a_scheduled_run() -> None:

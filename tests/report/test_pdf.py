@@ -91,7 +91,7 @@ def test_files_are_attached_once_and_read_back() -> None:
 
 
 def test_a_page_that_takes_too_long_is_given_up() -> None:
-    with pytest.raises(RenderError, match=r"longer than 0\.01") as caught:
+    with pytest.raises(RenderError, match=r"longer than 10\s*ms") as caught:
         made("<p>x", pdf_timeout_seconds=0.01)
     assert (caught.value.slug, caught.value.exit_code) == ("pdf-failed", 4)
 
@@ -104,7 +104,7 @@ def test_a_page_that_needs_too_much_memory_is_given_up() -> None:
 def test_the_report_is_whole_and_nothing_in_it_is_amiss(sample: bytes) -> None:
     words = words_of(sample)
     assert "Nine in ten pods use less than" in words
-    assert "This version does not assess".lower() in words.lower()
+    assert "What was not asked" in words
     with pikepdf.open(io.BytesIO(sample)) as pdf:
         assert pdf.Root.MarkInfo.Marked
         assert str(pdf.Root.Lang) == "en"
