@@ -16,6 +16,7 @@ from types import UnionType
 from typing import Annotated, Any, Literal, NoReturn, Union, get_args, get_origin
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+import idna
 import yaml
 from pydantic import (
     AfterValidator,
@@ -521,7 +522,27 @@ def _address(value: str) -> str:
     """Take what can be one mail address and nothing more: a line break would begin a header of its own."""
     if not re.fullmatch(r"[^\s<>()\[\],;:\\\"@]+@[^\s<>()\[\],;:\\\"@]+", value) or not value.isprintable():
         raise ValueError("is no mail address of the form name@example.com")
+    to_ascii(value)
     return value
+
+
+def to_ascii(address: str) -> str:
+    """Write the domain of an address in the letters that every server knows (IDNA); ValueError when it is no domain."""
+    local, _, domain = address.rpartition("@")
+    try:
+        if domain.isascii():
+            domain.encode("idna")  # looks at the lengths of its parts
+            return address
+        return f"{local}@{idna.encode(domain, uts46=True).decode('ascii')}"
+    except UnicodeError as error:
+        raise ValueError(f"is no mail address: {domain} is no domain") from error
+
+
+def _sender(address: str) -> str:
+    """Take a sender that every server can carry, whoever the recipients are."""
+    if not address.rpartition("@")[0].isascii():
+        raise ValueError("has letters before the @ that not every server carries; take plain ones for the sender")
+    return to_ascii(address)
 
 
 Address = Annotated[str, AfterValidator(_address)]
@@ -539,7 +560,7 @@ class MailSettings(_Group):
     ca_file: Path | None = setting(None, "CA certificates (PEM) of the server. Default: those of the system.")
     username: str | None = setting(None, "Login. Default: none.")
     password: SecretStr | None = setting(None, "Password of that login.")
-    sender: Address | None = setting(None, "Address of the sender. Required with mail.host.")
+    sender: Annotated[Address, AfterValidator(_sender)] | None = setting(None, "Address of the sender. Required with mail.host.")
     recipients: Annotated[tuple[Address, ...], BeforeValidator(_split)] = setting(
         (), "Addresses of the recipients. Required with mail.host."
     )

@@ -114,6 +114,7 @@ def _text(report: Report, letter: Letter, places: Sequence[Place], remarks: Sequ
         *map(_finding_text, summary.findings[:MOST_FINDINGS]),
         *([f"{len(summary.findings) - MOST_FINDINGS} more are in the report."] if len(summary.findings) > MOST_FINDINGS else []),
         *(_listed(None, summary.sentences.get("changed", ()))),
+        *(_listed("What its charts show", [picture.title for picture in letter.pictures])),
         *(_listed("Not known tonight", summary.sentences.get("unknown", ())[:_MOST_UNKNOWN])),
         "\n".join(
             [
