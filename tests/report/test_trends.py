@@ -168,6 +168,13 @@ def test_charts_are_drawn_for_wide_and_narrow_screens(count: int) -> None:
             assert ">requests<" in drawn
 
 
+def test_a_chart_that_ends_before_the_limit_is_reached_promises_no_bar() -> None:
+    """Ten nights of growth that lasts for months: the axis goes on for four weeks."""
+    near, far = (section_of(GROWN, nights(GROWN, 10, step)).charts["cluster-cpu"] for step in (CORE // 10, CORE // 100))
+    assert "the bar on the limit is when it is reached" in render_message(near.subtitle)
+    assert "the limit is reached later than this chart goes" in render_message(far.subtitle)
+
+
 def test_report_json_has_series_forecasts_and_changes(grown: CapacityPlan) -> None:
     trends = document_of(GROWN, grown)
     assert trends["nights"] == len(trends["series"]["date"]) == len(trends["series"]["requests_cpu_cores"]) == 21

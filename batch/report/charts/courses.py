@@ -23,10 +23,6 @@ _COLORS = (INK, BLUE, SKY)
 """Of the lines, in their order."""
 
 _CONE = "#d3e5f2"
-_MOST_AHEAD = 2.0
-_LEAST_AHEAD_DAYS = 28
-"""The forecast takes at most twice as long a piece of the axis as the nights, and at least four weeks."""
-
 _AXIS_TOP = 1.08
 _NICE = (1, 2, 2.5, 5, 10)
 _DAY_STEPS = (1, 2, 7, 14, 28, 56, 91, 182)
@@ -36,7 +32,7 @@ def figure(data: Course, width_mm: float) -> Figure:
     """Draw the lines from the first night to tonight, and from there the cone to where it meets the limit."""
     roomy = width_mm >= _ROOMY_MM
     right = 30.0 if roomy else 24.0
-    top, last = _top(data), _last(data)
+    top, last = _top(data), data.last_day
     ticks, unit, texts = _amounts(data, top)
     left = max(text_mm(text) for text in texts) + 4
     drawn, axes = canvas(width_mm, _HEIGHT_MM, left=left, right=right, top=_TOP_MM, bottom=_BOTTOM_MM)
@@ -47,19 +43,9 @@ def figure(data: Course, width_mm: float) -> Figure:
     axes.text(0, 1.04, unit, transform=axes.transAxes, color=SECONDARY)
     _draw_days(axes, data, last, 9 if roomy else 4)
     if data.ahead:
-        _draw_ahead(axes, data.ahead, last)
+        _draw_ahead(axes, data, data.ahead)
     name_lines(axes, list(_draw_lines(axes, data, last, top)), (across, up), right)
     return drawn
-
-
-def _last(data: Course) -> int:
-    """Give the last day on the axis: a little after the limit is reached for sure, if that is not too far."""
-    if not data.ahead:
-        return 0
-    most = max(_LEAST_AHEAD_DAYS, int(_MOST_AHEAD * -data.days[0]))
-    _, middle, high = data.ahead.days
-    wanted = high or middle or data.ahead.cone[-1][0]
-    return min(most, max(_LEAST_AHEAD_DAYS, int(wanted * 1.1) + 1))
 
 
 def _top(data: Course) -> float:
@@ -91,22 +77,22 @@ def _draw_days(axes: Axes, data: Course, last: int, most: int) -> None:
         axes.text(0, 0.02, "tonight ", transform=axes.get_xaxis_transform(), color=SECONDARY, ha="right", va="bottom")
 
 
-def _draw_ahead(axes: Axes, ahead: Reach, last: int) -> None:
+def _draw_ahead(axes: Axes, data: Course, ahead: Reach) -> None:
     """Draw the cone up to the limit, its middle as a dashed line, and the days between which the limit is reached."""
     days, low, middle, high = (np.asarray(column, dtype=float) for column in zip(*ahead.cone, strict=True))
-    grid = np.linspace(0, min(last, days[-1]), 120)
+    grid = np.linspace(0, min(data.last_day, days[-1]), 120)
     low, middle, high = (np.minimum(np.interp(grid, days, path), ahead.limit) for path in (low, middle, high))
     axes.fill_between(grid, low, high, color=_CONE, linewidth=0, zorder=1)
     reached = next((place for place, value in enumerate(middle) if value >= ahead.limit), len(grid) - 1)
     axes.plot(grid[: reached + 1], middle[: reached + 1], color=BLUE, linewidth=1.2, linestyle=(0, (3, 2)), zorder=4)
-    _mark_reached(axes, ahead, last)
+    if data.shows_reach:
+        _mark_reached(axes, ahead, data.last_day)
 
 
 def _mark_reached(axes: Axes, ahead: Reach, last: int) -> None:
     """Show the interval as a bar on the limit, and name the expected day."""
     first, expected, latest = ahead.days
-    if first is not None and first < last:
-        axes.plot([first, min(latest or last, last)], [ahead.limit] * 2, color=WARM, linewidth=2.4, solid_capstyle="butt", zorder=6)
+    axes.plot([first, min(latest or last, last)], [ahead.limit] * 2, color=WARM, linewidth=2.4, solid_capstyle="butt", zorder=6)
     if expected is not None and expected <= last:
         axes.plot(
             [expected], [ahead.limit], "o", markersize=4, markerfacecolor="white", markeredgecolor=WARM, markeredgewidth=1.2, zorder=7
