@@ -56,10 +56,15 @@ def deliver(report: Report, store: Store) -> None:
 def _withdraw(store: Store, told: Artifact) -> None:
     """Delete the manifest of a run that is there already and is another. A key without the right to do so delivers all the same."""
     try:
-        if _read(store, told.name) not in (None, told.data):
-            store.delete(told.name)
+        earlier = _read(store, told.name)
+    except StorageError:
+        return  # writing or listing, which come next, say why
+    if earlier in (None, told.data):
+        return
+    try:
+        store.delete(told.name)
     except StorageError as error:
-        log.warning("if an earlier try delivered this run, it stays listed while its files are replaced: %s", error)
+        log.warning("an earlier try of this run stays listed while its files are replaced: %s", error)
 
 
 def refresh(store: BlobStore, own: Entry, links: index.Links = index.RELATIVE) -> None:

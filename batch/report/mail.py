@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -145,11 +146,11 @@ def _finding_text(finding: Finding) -> str:
 
 
 def _wrapped(block: str) -> str:
-    """Wrap lines at words; an address stays whole, for mail programs to find it."""
-    lines = block.replace("\u00a0", " ").split("\n")
+    """Wrap lines at words; an address stays whole, for mail programs to find it, and a dash stays before what it lists."""
+    lines = [re.sub(r"^- ", f"-{NBSP}", line) for line in block.replace(NBSP, " ").split("\n")]
     return "\n".join(
         textwrap.fill(
-            line, _TEXT_COLUMNS, break_long_words=False, break_on_hyphens=False, subsequent_indent="  " if line.startswith("- ") else ""
+            line, _TEXT_COLUMNS, break_long_words=False, break_on_hyphens=False, subsequent_indent="  " if line.startswith(f"-{NBSP}") else ""
         )
         for line in lines
-    )
+    ).replace(NBSP, " ")

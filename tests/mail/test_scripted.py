@@ -136,6 +136,15 @@ def test_a_server_that_takes_less_than_it_says_gets_the_mail_without_the_pdf(sai
     assert with_pdf["Message-ID"] == without["Message-ID"]
 
 
+@pytest.mark.parametrize(("features", "changes"), [((), {"message_bytes_max": 1000}), (("SIZE 1000",), {})])
+def test_a_pdf_that_does_not_fit_is_not_even_tried(features: tuple[str, ...], changes: dict[str, Any]) -> None:
+    receipts, _ = send(script := Script(features=("8BITMIME", *features)), **changes)
+    assert errors(receipts) == ""
+    (sent,) = map(read, script.messages)
+    assert list(sent.iter_attachments()) == []
+    assert "is not attached: a message may have 1,000 bytes, as encoded." in text_of(script).replace("\n", " ")
+
+
 def test_nobody_there_is_said() -> None:
     with speaking(Script()) as script:
         port = script.port
@@ -250,12 +259,14 @@ def test_a_pdf_that_could_not_be_made_is_said() -> None:
 def test_a_folder_is_named_and_a_bucket_linked_with_the_time_its_links_end(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     stores = {"s3://b/p": MemoryStore(makes_links=True)}
     monkeypatch.setattr(places_module, "open_store", lambda url, _: stores.get(url, MemoryStore()))
-    receipts = [Receipt("s3://b/p", "s3://b/p/run/"), Receipt(str(tmp_path), f"{tmp_path}/run/")]
+    long = f"{tmp_path}/{'x' * 80}/run/"
+    receipts = [Receipt("s3://b/p", "s3://b/p/run/"), Receipt(str(tmp_path), long)]
     _, _ = send(script := Script(), receipts=receipts, link_seconds=3600)
     words = text_of(script)
     assert "Report as PDF: https://store.example/cluster=test/date=2026-03-01/run=20260301T030000Z/report.pdf?signed" in words
     assert "(the link opens without a login until 30 November 2026, 03:05 UTC)" in words
-    assert f"{tmp_path}/run/" in words
+    assert f"\n- {long}\n" in words
+    assert "\nWhat its charts show\n- " in words
 
 
 def test_a_link_that_cannot_be_made_costs_no_mail(monkeypatch: pytest.MonkeyPatch) -> None:
