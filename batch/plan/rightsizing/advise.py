@@ -196,20 +196,16 @@ def _within(wanted: int, rules: _Rules, *, fine: bool, reasons: list[Message]) -
 
 
 def _verdict(now: Sizing, wanted: int, target: int, case: Case, rules: _Rules, settings: RightsizingSettings) -> Verdict:
-    """Say what a target does to the request. Neither a floor nor rounding raises one that nearly suffices; a limit that does not has to move.
-
-    A cap lowers no request that is needed.
-    """
+    """Say what a target does to the request. Neither a floor nor rounding raises one that nearly suffices; a limit that does not has to move."""
     if not now.requests:
         return Verdict.SET
     change = target - now.requests
-    if change < 0 and wanted >= now.requests:
-        return Verdict.KEEP
     if now.limits is not None and now.limits < wanted:
         return Verdict.RAISE if change >= 0 else Verdict.LOWER
     least = settings.change_min_ratio * now.requests
     if (
-        abs(change) < least
+        not change
+        or abs(change) < least
         or (change > 0 and wanted - now.requests < least)
         or (change < 0 and -change * case.pod_count < rules.change_min)
     ):

@@ -35,10 +35,13 @@ def shares(largest: int | None, requests: Sequence[int], wanted: Sequence[int], 
     """Give what each container of one pod may ask for at most, in whole steps, with what they ask for and what their use calls for.
 
     What the largest node leaves beside the requests of today goes to those that want more, by how much more they want: so they fit together.
+    None gets less than it asks for today, also where that fits no node any more.
     """
     if largest is None:
         return [None] * len(requests)
     left = max(0, largest - sum(requests))
     growths = [max(0, one - now) for now, one in zip(requests, wanted, strict=True)]
     whole = sum(growths)
-    return [(now + (left * growth // whole if growth else left)) // step * step for now, growth in zip(requests, growths, strict=True)]
+    return [
+        max(now, (now + (left * growth // whole if growth else left)) // step * step) for now, growth in zip(requests, growths, strict=True)
+    ]

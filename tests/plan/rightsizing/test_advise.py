@@ -95,6 +95,15 @@ def test_a_cap_lowers_no_request_that_is_needed() -> None:
     assert one.cpu.verdict is Verdict.KEEP
 
 
+def test_a_capped_request_that_stays_is_no_change_however_small_changes_are_wanted() -> None:
+    full = advice(
+        [deployed("a", cpu=4 * CORE + 1)], used(20 * CORE, GIB), nodes=[node("n1", cpu=4 * CORE)], given=settings(change_min_ratio=0)
+    )
+    assert (full.cpu.verdict, full.cpu.target) == (Verdict.KEEP, None)
+    exact = advice([deployed("a", cpu=100 * MILLI)], used(99 * MILLI, GIB), given=settings(change_min_ratio=0))
+    assert (exact.cpu.verdict, exact.cpu.target) == (Verdict.KEEP, None)
+
+
 def test_without_nodes_there_is_no_cap() -> None:
     one = advice([deployed("a")], used(20 * CORE, GIB), nodes=[], unread=["nodes"])
     assert one.cpu.target == 20 * CORE
