@@ -123,7 +123,7 @@ def _pools(facts: Facts) -> Check:
         return unknown(
             POOLS,
             message("The limits of {autoscalers:text} could not be read", autoscalers=" and ".join(_refused(facts))),
-            message("The right that its component in k8s/components gives, where that is what is missing (see the gaps)"),
+            message("The right that the component of k8s/components gives; Data quality has the answer that came instead"),
         )
     if not len(limited):
         return fine(POOLS, message("No node group has a limit"))

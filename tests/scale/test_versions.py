@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from batch.scale.model import Status
@@ -53,6 +55,6 @@ def test_a_system_that_is_not_told_is_one_of_its_own() -> None:
 
 
 def test_a_node_that_tells_nothing_of_its_system_mixes_nothing() -> None:
-    untold = {"kubelet_version": None, "kernel_version": None, "os_image": None, "container_runtime": None}
+    untold: dict[str, Any] = {"kubelet_version": None, "kernel_version": None, "os_image": None, "container_runtime": None}
     assert check("versions.node-systems", nodes=[node("n1", **untold)]).status is UNKNOWN
     assert check("versions.node-systems", nodes=[node("n1", **untold), node("n2")]).status is OK
