@@ -53,7 +53,7 @@ def _jobs(snapshot: Snapshot) -> Iterator[Job]:
         ended = row["succeeded_pod_count"] + row["failed_pod_count"]
         held = held_by(own, ended, gpus.get(key, 0), row["template_requests_cpu_nanocores"])
         job = job_of(row, conditions.get(key), own, held, snapshot.taken_at)
-        over = job.overdue or job.ending is not None or not job.unfinished
+        over = job.overdue or job.closing or not job.unfinished
         stuck = tuple(stuck_pods(own, snapshot.taken_at, job_is_over=over)) if held.pod_count else ()
         yield replace(job, stuck=stuck) if stuck else job
 

@@ -51,6 +51,10 @@ class PodView:
         """Whether it still holds what it requests."""
         return self.node is not None and self.phase not in FINISHED
 
+    def in_grace(self, taken_at: datetime) -> bool:
+        """Whether it is being deleted, and its node still has time to end it."""
+        return self.node_ready is not False and self.deleted_at is not None and self.deleted_at >= taken_at
+
     @property
     def ended(self) -> bool:
         """Whether it has succeeded or failed."""
@@ -104,12 +108,16 @@ def held_by(pods: Sequence[PodView], ended_pod_count: int, template_gpu_count: f
 
 
 def stuck_pods(pods: Sequence[PodView], taken_at: datetime, *, job_is_over: bool) -> Iterator[Message]:
-    """Say of each living pod of a Job that is over, or past its deadline, what keeps it; and of others whether their own deadline is past."""
+    """Say of each living pod of a Job that is over, or past its deadline, what keeps it, but for those within their grace period.
+
+    Of other Jobs say which pods are past their own deadline.
+    """
     for pod in pods:
         if not pod.alive:
             continue
         if job_is_over:
-            yield _why_alive(pod, taken_at)
+            if not pod.in_grace(taken_at):
+                yield _why_alive(pod, taken_at)
         elif pod.deadline_seconds is not None and pod.started_at is not None:
             beyond = (taken_at - pod.started_at).total_seconds() - pod.deadline_seconds
             if beyond > _SLACK_SECONDS:
@@ -124,8 +132,6 @@ def _why_alive(pod: PodView, taken_at: datetime) -> Message:
     if pod.deleted_at is None:
         return message("Pod {pod:text} runs on; nobody has deleted it.", pod=pod.name)
     since = (taken_at - pod.deleted_at).total_seconds()
-    if since <= 0:
-        return message("Pod {pod:text} is ending, within its grace period.", pod=pod.name)
     foreign = [finalizer for finalizer in pod.finalizers if finalizer != _TRACKING]
     if foreign:
         text = "Pod {pod:text} should be gone since {since:seconds}; it is kept by {finalizers:text}."

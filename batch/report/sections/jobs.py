@@ -45,7 +45,7 @@ def _title(found: JobAssessment) -> Message:
     if not found.jobs:
         return message("No Job is there at the moment" if found.cronjobs else "There are no Jobs and no CronJobs")
     overdue = [job for job in found.jobs if job.overdue]
-    open_jobs = [job for job in found.jobs if job.unfinished and job.deadline_seconds is None]
+    open_jobs = [job for job in found.jobs if job.unbounded]
     if overdue:
         verb = "is past its deadline and not over" if len(overdue) == 1 else "are past their deadlines and not over"
         return message(f"{{count:count}} {plural(len(overdue), 'Job')} {verb}", count=len(overdue))
@@ -152,11 +152,12 @@ def _how_to_read(material: Material) -> Iterator[Message]:
         ratio=settings.near_deadline_ratio,
     )
     yield message(
-        "A proposed deadline is {factor:count} times the {quantile:quantile} of the runs that succeeded and are still in the cluster, at least {least:seconds}, rounded up to what a person would write. A run that its deadline ended counts with that deadline. From fewer than {runs:count} runs of a workload nothing is proposed; a Job that runs by itself gets twice its age.",
+        "A proposed deadline is {factor:count} times the {quantile:quantile} of the runs that succeeded and are still in the cluster, at least {least:seconds}, rounded up to what a person would write. A run that its deadline ended counts with that deadline. From fewer than {runs:count} runs of a workload nothing is proposed; a Job that runs by itself gets twice its age once it is {old:seconds} old.",
         factor=settings.deadline_factor,
         quantile=settings.deadline_quantile,
         least=settings.deadline_min_seconds,
         runs=settings.runs_min,
+        old=settings.open_seconds_max,
     )
     yield message("GPU-hours are what the Job's pods have held so far. Without the pods that are already gone they are not known.")
     yield message(

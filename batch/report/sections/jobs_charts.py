@@ -62,18 +62,7 @@ def _lanes_subtitle(all_count: int, shown_count: int) -> Message:
 
 def _urgency(jobs: Iterable[Job]) -> int:
     """Order lanes: past the deadline, working without one, failed, at work, done."""
-    return min(
-        0
-        if job.overdue
-        else 1
-        if job.unfinished and job.deadline_seconds is None
-        else 2
-        if job.state is State.FAILED
-        else 3
-        if job.unfinished
-        else 4
-        for job in jobs
-    )
+    return min(0 if job.overdue else 1 if job.unbounded else 2 if job.state is State.FAILED else 3 if job.unfinished else 4 for job in jobs)
 
 
 def _lane(name: str, jobs: Sequence[Job], taken_at: datetime) -> Lane:
@@ -96,7 +85,7 @@ def _word(jobs: Sequence[Job]) -> tuple[str, bool]:
     late = [-(job.remaining_seconds or 0) for job in working if job.overdue]
     if late:
         return f"{format_seconds(max(late))} over", True
-    if any(job.deadline_seconds is None for job in working):
+    if any(job.unbounded for job in working):
         return "no deadline", True
     exceeded, failed = sum(job.exceeded for job in jobs), sum(job.state is State.FAILED for job in jobs)
     if exceeded:
