@@ -59,12 +59,12 @@ def _jobs(snapshot: Snapshot) -> Iterator[Job]:
 
 
 def _cronjobs(snapshot: Snapshot, jobs: Iterable[Job], settings: Settings) -> Iterator[tuple[CronJob, Times]]:
-    runs = runs_by_cronjob(jobs)
+    runs, none = runs_by_cronjob(jobs), Runs(known=snapshot.has("jobs"))
     gpus = gpu_counts(snapshot.table("cronjob_resources"), "cronjob")
     zone = zone_of(settings.jobs.controller_time_zone)
     for row in CRONJOBS.to_arrow(snapshot.table("cronjobs")).to_pylist():
         key = row["namespace"], row["cronjob"]
-        yield cronjob_of(row, gpus.get(key, 0), runs.get(key, Runs()), snapshot.taken_at, zone, settings.jobs)
+        yield cronjob_of(row, gpus.get(key, 0), runs.get(key, none), snapshot.taken_at, zone, settings.jobs)
 
 
 def _piles(jobs: Iterable[Job]) -> Iterator[Pile]:

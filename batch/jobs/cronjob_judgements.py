@@ -158,6 +158,8 @@ def _unbounded(cronjobs: Sequence[CronJob], section: str, script: str) -> Iterat
         "For {known:count} of them there are enough finished runs to propose one."
         if known
         else "Too few of their runs have finished to propose one."
+        if all(one.runs.known for one in unbounded)
+        else "How long their runs took is not known, because Jobs could not be read."
     )
     yield Finding(
         id="jobs.cronjobs-without-deadline",

@@ -63,6 +63,17 @@ def near_deadline(jobs: Sequence[Job], ratio: float) -> list[Job]:
     return sorted(near, key=lambda job: (job.remaining_seconds, job.key))
 
 
+def outlived(jobs: Sequence[Job]) -> list[Job]:
+    """Give the Jobs that are over but for pods that do not end, those first on which most hangs."""
+    over = (job for job in jobs if job.stuck and (job.closing or not job.unfinished) and not job.overdue)
+    return sorted(over, key=lambda job: (*weight_of(job), job.key))
+
+
+def outlived_title(count: int) -> str:
+    """Say how many those are."""
+    return f"{{count:count}} {plural(count, 'Job is over but has', 'Jobs are over but have')} pods that are not gone"
+
+
 def _overdue(jobs: Sequence[Job]) -> Iterator[Finding]:
     late = sorted((job for job in jobs if job.overdue), key=lambda job: (*weight_of(job), job.key))
     if not late:
@@ -102,8 +113,7 @@ def what_keeps(job: Job) -> Message:
 
 
 def _outlived(jobs: Sequence[Job]) -> Iterator[Finding]:
-    done = (job for job in jobs if job.stuck and (job.closing or not job.unfinished) and not job.overdue)
-    over = sorted(done, key=lambda job: (*weight_of(job), job.key))
+    over = outlived(jobs)
     if not over:
         return
     first = over[0]
@@ -111,9 +121,7 @@ def _outlived(jobs: Sequence[Job]) -> Iterator[Finding]:
         id="jobs.outlived",
         severity=Severity.WARNING,
         section=SECTION,
-        title=message(
-            f"{{count:count}} {plural(len(over), 'Job is over but has', 'Jobs are over but have')} pods that are not gone", count=len(over)
-        ),
+        title=message(outlived_title(len(over)), count=len(over)),
         detail=joined((message("{job:text}:", job=job_name(first)), first.stuck[0])),
         action=message("Bring the node back or delete its Node object; let what owns a finalizer take it away"),
         objects=tuple(map(job_name, over)),

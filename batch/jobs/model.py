@@ -183,13 +183,29 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """The Jobs of a CronJob that are still there: scheduled ones by how they ended, those by hand apart, durations of all that succeeded."""
+    """The Jobs of a CronJob that are still there: scheduled ones by how they ended, those by hand apart, durations of all that succeeded.
+
+    None are `known` where Jobs were not read.
+    """
 
     unfinished: tuple[Job, ...] = ()
     succeeded: tuple[Job, ...] = ()
     failed: tuple[Job, ...] = ()
     manual: tuple[Job, ...] = ()
     durations: tuple[float, ...] = ()
+    known: bool = True
+
+    @property
+    def counts(self) -> Mapping[str, int | None]:
+        """The counts of report.json; None when Jobs were not read."""
+        counts = {
+            "unfinished_count": len(self.unfinished),
+            "succeeded_count": len(self.succeeded),
+            "failed_count": len(self.failed),
+            "deadline_exceeded_count": len(self.exceeded),
+            "manual_count": len(self.manual),
+        }
+        return {name: count if self.known else None for name, count in counts.items()}
 
     @property
     def exceeded(self) -> tuple[Job, ...]:

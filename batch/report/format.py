@@ -30,7 +30,7 @@ _BIDI = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 """Marks that turn the direction of text: they can make a name look like another one, so they are shown."""
 
 _CODE = re.compile("`([^`<>]+)`")
-_OPTION = re.compile(r"(?<![^ ])(?:&#39;)?--[^ ]{1,70}(?![^ ])")
+_OPTION = re.compile(r"(?<![^ ])(?:&#39;)?--[^ ]+(?![^ ])")
 _MEASURES = frozenset({"bytes", "nanocores", "cores", "ratio", "probability", "money"})
 """Kinds that carry the point of a sentence; of counts there are too many to set them all in bold."""
 

@@ -10,8 +10,6 @@ from matplotlib.axes import Axes
 from batch.report.charts.canvas import RULE
 
 _DAY = 24
-_EDGE = 0.04
-"""Share of the width at both ends in which a centred label would reach beyond the chart, and be cut."""
 
 
 def set_hours(axes: Axes, origin: datetime, first: float, last: float, step: int) -> None:
@@ -25,8 +23,5 @@ def set_hours(axes: Axes, origin: datetime, first: float, last: float, step: int
         labels.append(f"{at.day} {at:%b}" if number * step % _DAY == 0 else f"{at:%H}:00")
     axes.set_xlim(first, last)
     axes.set_xticks(ticks, labels)
-    for place, label in zip(ticks, axes.get_xticklabels(), strict=True):
-        across = (place - first) / (last - first)
-        label.set_horizontalalignment("left" if across < _EDGE else "right" if across > 1 - _EDGE else "center")
     axes.grid(axis="y", visible=False)
     axes.grid(axis="x", color=RULE, linewidth=0.5)

@@ -61,8 +61,19 @@ def _lanes_subtitle(all_count: int, shown_count: int) -> Message:
 
 
 def _urgency(jobs: Iterable[Job]) -> int:
-    """Order lanes: past the deadline, working without one, failed, at work, done."""
-    return min(0 if job.overdue else 1 if job.unbounded else 2 if job.state is State.FAILED else 3 if job.unfinished else 4 for job in jobs)
+    """Order lanes: past the deadline or kept by a pod, working without one, failed, at work, done."""
+    return min(
+        0
+        if job.overdue or (job.closing and job.stuck)
+        else 1
+        if job.unbounded
+        else 2
+        if job.state is State.FAILED
+        else 3
+        if job.unfinished
+        else 4
+        for job in jobs
+    )
 
 
 def _lane(name: str, jobs: Sequence[Job], taken_at: datetime) -> Lane:
@@ -92,6 +103,8 @@ def _word(jobs: Sequence[Job]) -> tuple[str, bool]:
         return (f"{exceeded} of {len(jobs)} cut short" if len(jobs) > 1 else "ended by its deadline"), True
     if failed:
         return (f"{failed} of {len(jobs)} failed" if len(jobs) > 1 else "failed"), True
+    if any(job.closing for job in working):
+        return ("kept by a pod", True) if any(job.stuck for job in working) else ("its pods are ending", False)
     left = [job.remaining_seconds for job in working if job.remaining_seconds is not None]
     if left:
         return f"{format_seconds(min(left))} left", False

@@ -140,7 +140,7 @@ def _close_table(jobs: Sequence[Job], ratio: float) -> Table:
 def _close_row(job: Job) -> Row:
     left = job.remaining_seconds
     over = left is not None and left <= 0
-    shown = message("{over:seconds} over", over=-left) if left is not None and over else _seconds(left) if left is not None else ""
+    shown = message("{over:seconds} over", over=abs(left)) if left is not None and over else _seconds(left) if left is not None else ""
     kept: object = what_keeps(job) if over or job.stuck else ""
     deadline = "" if job.deadline_seconds is None else _seconds(job.deadline_seconds)
     return Row(
@@ -235,8 +235,8 @@ def _cronjob_row(it: CronJob, taken_at: datetime) -> Row:
         f"{it.schedule} ({it.time_zone})" if it.time_zone and it.time_zone not in _UTC else it.schedule,
         following,
         it.missed_count,
-        len(runs.succeeded),
-        len(runs.failed),
+        runs.counts["succeeded_count"],
+        runs.counts["failed_count"],
         success,
         joined(problem.text for problem in it.problems[:_TOLD]) if it.problems else "",
     )
