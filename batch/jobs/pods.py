@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 
 from batch.accelerators import THOUSANDTHS, Kind, kind
 from batch.findings import Message, message
@@ -169,7 +170,7 @@ def _containers(snapshot: Snapshot, pods: pd.DataFrame) -> tuple[dict[Hashable, 
     by_pod = containers.loc[containers["last_end_at"].notna()].groupby(["namespace", "pod"])["last_end_at"].max()
     again = containers.loc[(containers["kind"] != "sidecar") & (containers["restart_count"] > 0).fillna(value=False)]
     restarts = again.groupby(["namespace", "pod"])["restart_count"].sum()
-    return dict(zip(by_pod.index, (at.to_pydatetime() for at in by_pod), strict=True)), {key: int(n) for key, n in restarts.items()}
+    return dict(zip(by_pod.index, pa.array(by_pod).to_pylist(), strict=True)), {key: int(n) for key, n in restarts.items()}
 
 
 def _integral(amounts: Iterable[tuple[float | None, float | None]]) -> float | None:

@@ -19,7 +19,7 @@ from batch.jobs.judgements import SCRIPT
 from batch.report.charts.draw import NARROW_MM, WIDE_MM, draw
 from batch.report.deadline_patches import deadline_patches
 from batch.report.format import render_message
-from batch.report.model import Section
+from batch.report.model import Lanes, Section
 from batch.settings import Settings
 from batch.snapshot.model import Snapshot
 from tests.builders import CORE, TAKEN_AT, JobRows, cronjob, job, node, pod, snapshot
@@ -198,7 +198,9 @@ def test_a_job_that_a_pod_keeps_is_no_success_in_the_chart() -> None:
     kept = pod("p", owner_kind="Job", owner_uid="uid-default-j", deleted_at=TAKEN_AT - timedelta(hours=2), finalizers="example.com/flush")
     made = section(snapshot(jobs=[job("j", conditions={"SuccessCriteriaMet": "SuccessPolicy"})], pods=[kept]))
     assert words([made.title]) == "1 Job is over but has pods that are not gone"
-    assert made.charts["lanes"].drawing.lanes[0].word == "kept by a pod"
+    drawing = made.charts["lanes"].drawing
+    assert isinstance(drawing, Lanes)
+    assert drawing.lanes[0].word == "kept by a pod"
 
 
 def test_a_cronjob_that_never_starts_is_not_said_to_start_at_an_unknown_time() -> None:
