@@ -145,6 +145,13 @@ def test_a_run_that_holds_back_the_next_ones_is_not_lateness() -> None:
     assert (found.missed_count, found.late, troubles(found)) == (3, False, [Trouble.HELD_BACK])
 
 
+@pytest.mark.parametrize("policy", ["Allow", "Replace"])
+def test_only_forbid_holds_back_a_start(policy: str) -> None:
+    row: dict[str, Any] = {"last_scheduled_at": TAKEN_AT - timedelta(hours=3), "active_job_count": 1, "concurrency_policy": policy}
+    found = only(cronjob("c", "0 * * * *", **row))
+    assert (found.late, troubles(found)) == (True, [Trouble.LATE])
+
+
 def run_of(name: str, minutes: int, *, ago: timedelta = timedelta(hours=5), **columns: Any) -> JobRows:
     started = TAKEN_AT - ago
     ended = started + timedelta(minutes=minutes)
