@@ -356,7 +356,11 @@ class JobSettings(_Group):
     )
     runs_min: int = setting(3, "Fewest finished runs on which a proposed deadline rests: what a CronJob keeps by default.", "count", ge=1)
     open_seconds_max: float = setting(
-        86_400, "An unfinished Job without a deadline that is older than this is looked into, whatever it holds.", "seconds", gt=0
+        86_400,
+        "An unfinished Job without a deadline that is older than this is looked into, whatever it holds. "
+        "Twice its age is proposed for it, where there are no runs to go by; a younger one might end by that before anybody has read of it.",
+        "seconds",
+        gt=0,
     )
     late_seconds: float = setting(
         120, "A start is late when it is due for longer than this: the controller looks at every CronJob within seconds.", "seconds", ge=0

@@ -191,7 +191,10 @@ def _transport(error: Exception, request: Request) -> tuple[str, str]:
     if isinstance(error, exceptions.SSLError):
         return f"no TLS connection to {host}: {cause}", _tls_remedy(cause, host, request)
     if isinstance(error, exceptions.ProxyConnectionError):
-        return f"the proxy does not let through to {host}: {cause}", "Check s3.proxy_url; where it is not set HTTPS_PROXY, HTTP_PROXY and NO_PROXY."
+        return (
+            f"the proxy does not let through to {host}: {cause}",
+            "Check s3.proxy_url; where it is not set HTTPS_PROXY, HTTP_PROXY and NO_PROXY.",
+        )
     if isinstance(error, exceptions.ConnectTimeoutError | exceptions.ReadTimeoutError):
         return f"{host} did not answer in time", f"{_WHERE} If the store is only slow, raise s3.timeout_seconds."
     return f"no usable answer from {host}: {cause}", _WHERE

@@ -94,7 +94,9 @@ def send(smtp: smtplib.SMTP, mail: MailSettings, recipients: Sequence[str], data
         except smtplib.SMTPRecipientsRefused as error:
             refused = error.recipients
             # a server that ends the session in the midst of them (421) has the message for nobody, nor for those it took before
-            unsent = dict.fromkeys(recipients, MailError(f"{server_name(mail)} ended the session before it had the message", _BUSY, is_passing=True))
+            unsent = dict.fromkeys(
+                recipients, MailError(f"{server_name(mail)} ended the session before it had the message", _BUSY, is_passing=True)
+            )
         return unsent | {address: _refusal(address, code, text) for address, (code, text) in refused.items()}
 
 

@@ -123,9 +123,9 @@ def _text(report: Report, letter: Letter, places: Sequence[Place], remarks: Sequ
                 *(f"- {place.text}{f': {place.url}' if place.url else ''}{f' ({place.note})' if place.note else ''}" for place in places),
             ]
         ),
-        f"-- \nNightcap {__version__}, run {clean(report.run.id)}",
     ]
-    return "\n\n".join(_wrapped(block) for block in blocks if block) + "\n"
+    signature = f"-- \nNightcap {__version__}, run {clean(report.run.id)}\n"
+    return "\n\n".join([*(_wrapped(block) for block in blocks if block), signature])
 
 
 def _tile_line(tile: Tile) -> str:
@@ -150,7 +150,11 @@ def _wrapped(block: str) -> str:
     lines = [re.sub(r"^- ", f"-{NBSP}", line) for line in block.replace(NBSP, " ").split("\n")]
     return "\n".join(
         textwrap.fill(
-            line, _TEXT_COLUMNS, break_long_words=False, break_on_hyphens=False, subsequent_indent="  " if line.startswith(f"-{NBSP}") else ""
+            line,
+            _TEXT_COLUMNS,
+            break_long_words=False,
+            break_on_hyphens=False,
+            subsequent_indent="  " if line.startswith(f"-{NBSP}") else "",
         )
         for line in lines
     ).replace(NBSP, " ")

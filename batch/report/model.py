@@ -292,11 +292,6 @@ class Reach:
     days: tuple[int | None, int | None, int | None]
 
 
-_MOST_AHEAD = 2.0
-_LEAST_AHEAD_DAYS = 28
-"""The forecast takes at most twice as long a piece of the axis as the nights, and at least four weeks."""
-
-
 @dataclass(frozen=True)
 class Course:
     """A resource over the nights, in bytes, nanocores or a count (`kind`), with days counted from `tonight`, and where it goes.
@@ -309,22 +304,6 @@ class Course:
     days: tuple[int, ...]
     lines: tuple[tuple[str, tuple[float | None, ...]], ...]
     ahead: Reach | None = None
-
-    @property
-    def last_day(self) -> int:
-        """Where the axis ends: a little after the limit is reached for sure, if that is not too far for the nights to be seen."""
-        if not self.ahead:
-            return 0
-        most = max(_LEAST_AHEAD_DAYS, int(_MOST_AHEAD * -self.days[0]))
-        _, middle, high = self.ahead.days
-        wanted = high or middle or self.ahead.cone[-1][0]
-        return min(most, max(_LEAST_AHEAD_DAYS, int(wanted * 1.1) + 1))
-
-    @property
-    def shows_reach(self) -> bool:
-        """Whether the axis goes on to where the limit may be reached."""
-        first = self.ahead.days[0] if self.ahead else None
-        return first is not None and first < self.last_day
 
 
 @dataclass(frozen=True)

@@ -265,8 +265,12 @@ def test_a_folder_is_named_and_a_bucket_linked_with_the_time_its_links_end(monke
     words = text_of(script)
     assert "Report as PDF: https://store.example/cluster=test/date=2026-03-01/run=20260301T030000Z/report.pdf?signed" in words
     assert "(the link opens without a login until 30 November 2026, 03:05 UTC)" in words
-    assert f"\n- {long}\n" in words
-    assert "\nWhat its charts show\n- " in words
+    assert f"- {long}" in words
+    assert "What its charts show - " in words
+    plain = read(script.messages[-1]).get_body(("plain",))
+    assert plain is not None
+    assert f"- {long}" in plain.get_content().splitlines()
+    assert plain.get_content().splitlines()[-2] == "-- "  # by which mail programs know a signature (RFC 3676, section 4.3)
 
 
 def test_a_link_that_cannot_be_made_costs_no_mail(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -309,7 +313,9 @@ def test_no_host_is_no_mail() -> None:
 # settings
 
 
-@pytest.mark.parametrize("address", ["a@b\r\nBcc: c@d", "a b@c", "a", "@b", "a@", "a@b,c@d", "A <a@b>", "a@b\x00", "a@ä..org", f"a@{'x' * 64}.org"])
+@pytest.mark.parametrize(
+    "address", ["a@b\r\nBcc: c@d", "a b@c", "a", "@b", "a@", "a@b,c@d", "A <a@b>", "a@b\x00", "a@ä..org", f"a@{'x' * 64}.org"]
+)
 def test_what_is_no_address_is_refused(address: str) -> None:
     with pytest.raises(ValueError, match="is no mail address"):
         MailSettings.model_validate({"recipients": [address]})

@@ -37,7 +37,9 @@ def assess(snapshot: Snapshot, plan: CapacityPlan, accelerators: Iterable[Level]
         workloads=census,
         forecasts=forecasts,
         last_night=_compared(history, tonight, census, history.last_night, history.summaries[-1:]),
-        last_week=_compared(history, tonight, census, history.last_week, tuple(one for one in history.summaries if one.date == week_before)),
+        last_week=_compared(
+            history, tonight, census, history.last_week, tuple(one for one in history.summaries if one.date == week_before)
+        ),
         findings=tuple(judge(forecasts, tonight, settings.trends)),
     )
 

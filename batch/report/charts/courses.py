@@ -23,7 +23,13 @@ _COLORS = (INK, BLUE, SKY)
 """Of the lines, in their order."""
 
 _CONE = "#d3e5f2"
-_AXIS_TOP = 1.08
+_MOST_AHEAD = 6.0
+_LEAST_AHEAD_DAYS = 28
+"""The forecast takes at most six times as long a piece of the axis as the nights, which can still be read then, and at least four weeks."""
+
+_AXIS_TOP = 1.14
+"""Leaves room above the limit for the name of the day on which it is reached."""
+
 _NICE = (1, 2, 2.5, 5, 10)
 _DAY_STEPS = (1, 2, 7, 14, 28, 56, 91, 182)
 
@@ -32,7 +38,7 @@ def figure(data: Course, width_mm: float) -> Figure:
     """Draw the lines from the first night to tonight, and from there the cone to where it meets the limit."""
     roomy = width_mm >= _ROOMY_MM
     right = 30.0 if roomy else 24.0
-    top, last = _top(data), data.last_day
+    top, last = _top(data), _last(data)
     ticks, unit, texts = _amounts(data, top)
     left = max(text_mm(text) for text in texts) + 4
     drawn, axes = canvas(width_mm, _HEIGHT_MM, left=left, right=right, top=_TOP_MM, bottom=_BOTTOM_MM)
@@ -43,9 +49,20 @@ def figure(data: Course, width_mm: float) -> Figure:
     axes.text(0, 1.04, unit, transform=axes.transAxes, color=SECONDARY)
     _draw_days(axes, data, last, 9 if roomy else 4)
     if data.ahead:
-        _draw_ahead(axes, data, data.ahead)
+        _draw_ahead(axes, data.ahead, last)
+        _mark_reached(axes, data, data.ahead, last)
     name_lines(axes, list(_draw_lines(axes, data, last, top)), (across, up), right)
     return drawn
+
+
+def _last(data: Course) -> int:
+    """Give the last day on the axis: a little after the limit is reached for sure, if that is not too far."""
+    if not data.ahead:
+        return 0
+    most = max(_LEAST_AHEAD_DAYS, int(_MOST_AHEAD * -data.days[0]))
+    _, middle, high = data.ahead.days
+    wanted = high or middle or data.ahead.cone[-1][0]
+    return min(most, max(_LEAST_AHEAD_DAYS, int(wanted * 1.1) + 1))
 
 
 def _top(data: Course) -> float:
@@ -77,26 +94,31 @@ def _draw_days(axes: Axes, data: Course, last: int, most: int) -> None:
         axes.text(0, 0.02, "tonight ", transform=axes.get_xaxis_transform(), color=SECONDARY, ha="right", va="bottom")
 
 
-def _draw_ahead(axes: Axes, data: Course, ahead: Reach) -> None:
+def _draw_ahead(axes: Axes, ahead: Reach, last: int) -> None:
     """Draw the cone up to the limit, its middle as a dashed line, and the days between which the limit is reached."""
     days, low, middle, high = (np.asarray(column, dtype=float) for column in zip(*ahead.cone, strict=True))
-    grid = np.linspace(0, min(data.last_day, days[-1]), 120)
+    grid = np.linspace(0, min(last, days[-1]), 120)
     low, middle, high = (np.minimum(np.interp(grid, days, path), ahead.limit) for path in (low, middle, high))
     axes.fill_between(grid, low, high, color=_CONE, linewidth=0, zorder=1)
     reached = next((place for place, value in enumerate(middle) if value >= ahead.limit), len(grid) - 1)
     axes.plot(grid[: reached + 1], middle[: reached + 1], color=BLUE, linewidth=1.2, linestyle=(0, (3, 2)), zorder=4)
-    if data.shows_reach:
-        _mark_reached(axes, ahead, data.last_day)
 
 
-def _mark_reached(axes: Axes, ahead: Reach, last: int) -> None:
-    """Show the interval as a bar on the limit, and name the expected day."""
+def _mark_reached(axes: Axes, data: Course, ahead: Reach, last: int) -> None:
+    """Show the interval as a bar on the limit, and name the expected day; one beyond the axis is named at its end."""
     first, expected, latest = ahead.days
-    axes.plot([first, min(latest or last, last)], [ahead.limit] * 2, color=WARM, linewidth=2.4, solid_capstyle="butt", zorder=6)
-    if expected is not None and expected <= last:
-        axes.plot(
-            [expected], [ahead.limit], "o", markersize=4, markerfacecolor="white", markeredgecolor=WARM, markeredgewidth=1.2, zorder=7
-        )
+    if first is not None and first < last:
+        axes.plot([first, min(latest or last, last)], [ahead.limit] * 2, color=WARM, linewidth=2.4, solid_capstyle="butt", zorder=6)
+    if expected is None:
+        return
+    day = data.tonight + timedelta(days=expected)
+    if expected > last:
+        axes.text(last, ahead.limit, f"{day.day} {day:%b %Y} →", color=WARM, ha="right", va="bottom")
+        return
+    axes.plot([expected], [ahead.limit], "o", markersize=4, markerfacecolor="white", markeredgecolor=WARM, markeredgewidth=1.2, zorder=7)
+    axes.annotate(
+        f"{day.day} {day:%b}", (expected, ahead.limit), (0, 3.5), textcoords="offset points", color=WARM, ha="center", va="bottom"
+    )
 
 
 def _draw_lines(axes: Axes, data: Course, last: int, top: float) -> Iterator[LineLabel]:

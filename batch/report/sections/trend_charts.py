@@ -34,12 +34,11 @@ def charts(trends: Trends) -> dict[str, Chart]:
 
 
 def _chart(one: Forecast, trends: Trends) -> Chart:
-    course = _course(one, trends)
     return Chart(
         title=_title(one),
-        subtitle=_subtitle(one, course),
+        subtitle=_subtitle(one),
         alt=_alt(one, trends),
-        drawing=course,
+        drawing=_course(one, trends),
     )
 
 
@@ -80,13 +79,12 @@ def _title(one: Forecast) -> Message:
     return message("{what:text} of {where:text} over the nights", what=capital(resource_name(one.resource)), where=_where(one))
 
 
-def _subtitle(one: Forecast, course: Course) -> Message:
+def _subtitle(one: Forecast) -> Message:
     if not one.cone:
         return message("What may be requested, is requested and is used, night by night.")
     way = "at a constant rate" if one.compound else "by a constant amount"
-    when = "the bar on the limit is when it is reached" if course.shows_reach else "the limit is reached later than this chart goes"
     return message(
-        f"Requests grow {way}, now by {{growth:{kind_of(one.resource)}}} a week. The shaded cone holds 80 % of what is to be expected; {when}.",
+        f"Requests grow {way}, now by {{growth:{kind_of(one.resource)}}} a week. The shaded cone holds 80 % of what is to be expected; the mark on the limit is when it is reached.",
         growth=one.weekly_growth,
     )
 
