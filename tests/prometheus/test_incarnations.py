@@ -91,7 +91,8 @@ def rows(folder: Path, series: Iterator[server.Series]) -> pd.DataFrame:
     return frame
 
 
-def check(row: pd.Series, values: list[float]) -> None:
+def check(found: pd.DataFrame, name: str, values: list[float]) -> None:
+    row = found.to_dict("index")[name]
     assert row["memory_p50_bytes"] == pytest.approx(raw.quantile(values, 0.5), abs=1)
     assert row["memory_p95_bytes"] == pytest.approx(raw.quantile(values, 0.95), abs=1)
     assert row["memory_max_bytes"] == max(values)
@@ -100,19 +101,19 @@ def check(row: pd.Series, values: list[float]) -> None:
 def test_a_pod_that_was_made_anew_under_its_name_has_the_quantiles_of_all_its_samples(tmp_path: Path) -> None:
     """No container of a StatefulSet's new pod restarted: only the store knows of the one before."""
     found = rows(tmp_path, incarnations())
-    check(found.loc["with-id"], [value for _, value in OLD + NEW])
+    check(found, "with-id", [value for _, value in OLD + NEW])
     assert found.loc["with-id", "memory_sample_count"] == len(OLD + NEW)
 
 
 def test_incarnations_are_told_by_name_where_there_is_no_id(tmp_path: Path) -> None:
     found = rows(tmp_path, without_ids())
-    check(found.loc["by-name"], [value for _, value in OLD + NEW])
+    check(found, "by-name", [value for _, value in OLD + NEW])
     assert found.loc["by-name", "memory_sample_count"] == len(OLD + NEW)
 
 
 def test_samples_that_are_no_numbers_are_no_small_ones(tmp_path: Path) -> None:
     found = rows(tmp_path, incarnations())
-    check(found.loc["odd"], [value for number, (_, value) in enumerate(OLD + NEW) if number % 3])
+    check(found, "odd", [value for number, (_, value) in enumerate(OLD + NEW) if number % 3])
 
 
 def test_a_kill_counts_in_the_window_that_it_was_in(tmp_path: Path) -> None:
