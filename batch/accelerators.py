@@ -36,8 +36,11 @@ _VENDORS = {
     "google": re.compile(r"google\.com/tpu"),
     "aws": re.compile("|".join(map(re.escape, NEURON))),
 }
-_DRIVERS = re.compile(r"(.+[.-])?(gpu|gaudi|neuron|tpu|npu|accelerator)[.-].+")
-"""Names of drivers of dynamic resource allocation: gpu.nvidia.com, gpu.amd.com, gpu.intel.com, gaudi.intel.com, neuron.aws.com, tpu.google.com."""
+_DRIVERS = re.compile(r"([^/]+[.-])?(gpu|gaudi|neuron|tpu|npu|accelerator)[.-][^/]+")
+"""Names of drivers of dynamic resource allocation: gpu.nvidia.com, gpu.amd.com, gpu.intel.com, gaudi.intel.com, neuron.aws.com, tpu.google.com.
+
+A driver is a DNS name; what has a slash, as gpu.intel.com/i915, is a resource.
+"""
 
 CLASS_RESOURCE = "deviceclass.resource.kubernetes.io/"
 """Prefix of the resources by which pods ask for a DeviceClass by its name (KEP-5004)."""

@@ -38,6 +38,13 @@ def holdings(snapshot: Snapshot) -> pd.DataFrame:
     return held.loc[plugged | ~held["resource"].isin(served)].reset_index(drop=True)
 
 
+def unread_holdings(snapshot: Snapshot) -> pd.DataFrame:
+    """Give namespace, pod, node and resource of every bound pod whose request of an accelerator could not be read: how much it holds is unknown."""
+    unread = snapshot.table("unread_requests")
+    unread = unread.loc[unread["resource"].isin(of_kind(unread["resource"].unique(), Kind.ACCELERATOR))]
+    return unread.merge(bound_pods(snapshot)[[*POD, "node"]], on=POD)
+
+
 def without_claimed(snapshot: Snapshot, requests: pd.DataFrame) -> pd.DataFrame:
     """Leave out what a pod is given through a ResourceClaim: such a request counts there."""
     claims = snapshot.table("pod_claims")

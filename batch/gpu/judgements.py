@@ -63,7 +63,8 @@ def _idle_nodes(rows: Sequence[Row]) -> Iterator[Finding]:
 
 
 def _silent_nodes(rows: Sequence[Row]) -> Iterator[Finding]:
-    names = sorted({row["node"] for row in rows} - {row["node"] for row in rows if advertises(row)})
+    unknown = {row["node"] for row in rows if row["resource"] and row["capacity_count"] is None}
+    names = sorted({row["node"] for row in rows} - {row["node"] for row in rows if advertises(row)} - unknown)
     if not names:
         return
     many = message("{count:count} GPU nodes advertise no GPU, {node:text} among them", count=len(names), node=names[0])
