@@ -53,8 +53,11 @@ _DEVICES = re.compile(r".+/[a-z]?gpu[-_.]?count")
 
 _NO_DEVICE = re.compile(r".+_monitoring|rdma/.+")
 _AMOUNT = re.compile(r"gpu\.intel\.com/.+|.+/[a-z]?gpu[-_.]?(mem|memory|core|cores|count|percent)([-_.].+)?")
-_LOOKS_LIKE = re.compile(r"gpu|accelerator|(?<![a-z])(npu|tpu)")
-"""npu and tpu only at the start of a word: "input" and "output" hold them too."""
+_LOOKS_LIKE = re.compile(r"gpu|accelerator|ascend|(?<![a-z])(npu|tpu|xpu|gcu|dcu|mlu|qaic)")
+"""npu and the like only at the start of a word: "input" and "output" hold them too.
+
+Names of device plugins that say neither: huawei.com/Ascend910, cambricon.com/mlu, hygon.com/dcu, enflame.com/gcu, kunlunxin.com/xpu, qualcomm.com/qaic.
+"""
 
 _CLOUD_PRODUCTS = (
     "cloud.google.com/gke-accelerator",

@@ -30,8 +30,8 @@ def allocated(snapshot: Snapshot, held: pd.DataFrame) -> pd.DataFrame:
     rows.loc[not_listed, COUNTS[:2]] = 0  # the node says what it has, and has none of it
     rows["requests_count"] = rows["requests_count"].fillna(0)
     unread = unread_holdings(snapshot)[["node", "resource"]].drop_duplicates().assign(unread=True)
-    unread = rows[["node", "resource"]].merge(unread, on=["node", "resource"], how="left")["unread"].notna().to_numpy()
-    rows["requests_count"] = rows["requests_count"].mask(unread)
+    not_known = rows[["node", "resource"]].merge(unread, on=["node", "resource"], how="left")["unread"].notna().to_numpy()
+    rows["requests_count"] = rows["requests_count"].mask(not_known)
     there = (rows[COUNTS] > 0).fillna(value=False).any(axis="columns") | rows["capacity_count"].isna()
     rows = rows.loc[there].reset_index(drop=True)
     rows = _one_name_for_each_silicon(rows)

@@ -66,5 +66,17 @@ def class_of_resource(snapshot: Snapshot) -> dict[str, str]:
     return names
 
 
+def devices_known(snapshot: Snapshot) -> bool:
+    """Whether ResourceSlices were read; without them, whether nothing else says that accelerators may be claimed here.
+
+    That is a class, a claim that has some, or, where claims could not be read, a pod that refers to one.
+    """
+    if snapshot.has("resourceslices"):
+        return True
+    if class_of_resource(snapshot) or any(map(drives_accelerators, snapshot.table("claim_devices")["driver"].unique())):
+        return False
+    return snapshot.has("resourceclaims") or snapshot.table("pod_claims").empty
+
+
 def _served_by_classes(snapshot: Snapshot) -> list[str]:
     return list(class_of_resource(snapshot))

@@ -9,10 +9,10 @@ from typing import Any
 
 import pandas as pd
 
-from batch.accelerators import ABSENT, PRESENCE_LABELS, PRODUCT_LABELS, THOUSANDTHS, Kind, of_kind, vendor
+from batch.accelerators import ABSENT, NEURON, PRESENCE_LABELS, PRODUCT_LABELS, THOUSANDTHS, Kind, of_kind, vendor
 from batch.gpu.allocation import COUNTS, allocated, free_reasons
 from batch.gpu.cards import CARD_LABELS, Cut, Machine, cards_of_node, cuts, driver_version, memory_bytes
-from batch.gpu.holdings import unread_holdings
+from batch.gpu.holdings import devices_known, unread_holdings
 from batch.gpu.room import FREE_REASONS, Rooms
 from batch.gpu.wholly_free import wholly_free
 from batch.snapshot import views
@@ -20,6 +20,8 @@ from batch.snapshot.model import Snapshot
 
 NO_RESOURCE = ""
 """Stands for the resource of a node that looks like a GPU node and advertises none."""
+
+_NOT_TOLD = "labelled as a GPU node; whether a driver offers its devices could not be read"
 
 _PARTS_OF_CARDS = ("nvidia.com/gpucores", "nvidia.com/gpumem", "nvidia.com/gpumem-percentage")
 """Amounts that HAMi and the like add: where pods ask for them, or nodes offer them, nvidia.com/gpu counts slots."""
@@ -35,6 +37,11 @@ class GpuNodes:
     rows: list[Row]
     node_cards: Mapping[str, int | None]
     cuts: Mapping[tuple[str, str], Cut] = field(default_factory=dict)
+
+    def row_names(self) -> dict[tuple[str, str], str]:
+        """Give by node and further name of a silicon that has several the one under which it has its row."""
+        silicon = [(row["node"], row["resource"]) for row in self.rows if row["resource"] in NEURON]
+        return {(node, name): resource for node, resource in silicon for name in NEURON if name != resource}
 
 
 def gpu_nodes(
@@ -63,7 +70,8 @@ def gpu_nodes(
         row["problem"] = _problem(row, found[place], unread=place in unread)
     nodes = snapshot.table("nodes")
     silent = sorted(present & set(nodes.loc[~nodes["virtual"], "node"]) - _speaking(snapshot, rows) - set(device_nodes))
-    rows += [_silent(node, _product(labels[node], NO_RESOURCE)) for node in silent]
+    problem = "labelled as a GPU node but advertises none" if devices_known(snapshot) else _NOT_TOLD
+    rows += [_silent(node, _product(labels[node], NO_RESOURCE), problem) for node in silent]
     for row in rows:
         row["pool"] = pools[row["node"]]
     return GpuNodes(sorted(rows, key=lambda row: (row["node"], row["resource"])), cards, found)
@@ -164,8 +172,8 @@ def _speaking(snapshot: Snapshot, rows: list[Row]) -> set[str]:
     return {*offers.loc[offers["resource"].isin(hints), "node"], *(row["node"] for row in rows)}
 
 
-def _silent(node: str, product: str | None) -> Row:
-    return {"node": node, "resource": NO_RESOURCE, "product": product, "problem": "labelled as a GPU node but advertises none"}
+def _silent(node: str, product: str | None, problem: str) -> Row:
+    return {"node": node, "resource": NO_RESOURCE, "product": product, "problem": problem}
 
 
 def _product(labels: Mapping[str, str], resource: str) -> str | None:

@@ -37,6 +37,11 @@ def test_slices_of_a_card(product: str | None, slices: int | None) -> None:
     ("product", "profile", "parts"),
     [
         ("NVIDIA-A30", "1g.6gb", 4),
+        ("NVIDIA-H200", "1g.18gb", 7),
+        ("NVIDIA-H200", "1g.35gb", 4),
+        ("NVIDIA-H100-NVL", "1g.24gb", 4),
+        ("NVIDIA-GH200-480GB", "1g.24gb", 4),
+        ("NVIDIA-B200", "1g.45gb", 4),
         ("NVIDIA-A30", "2g.12gb", 2),
         ("NVIDIA-A30", "4g.24gb", 1),
         ("NVIDIA-A100-SXM4-40GB", "1g.5gb", 7),

@@ -42,6 +42,14 @@ def test_a_claim_of_several_pods_has_its_device_once() -> None:
     ]
 
 
+def test_a_device_of_several_claims_is_split_between_them() -> None:
+    given = tables(
+        pool("n1", [device("gpu-0", shared=True)]), claims={"c": ["n1/gpu-0"], "d": ["n1/gpu-0"]}, users={"c": ["a"], "d": ["b"]}
+    )
+    found = assessed(given, (pod("a"), pod("b")))
+    assert (found.requests_cards, [h.card_count for h in found.holders]) == (1.0, [0.5, 0.5])
+
+
 def test_access_for_administration_takes_nothing() -> None:
     given = tables(pool("n1", [device("gpu-0")]), admin={"monitor": "n1/gpu-0"}, users={"monitor": ["dcgm"]})
     found = assessed(given, (pod("dcgm"),))
