@@ -201,7 +201,7 @@ class Blocker:
 class Waiting:
     """Pods of one shape that wait for accelerators: the first of them, what each asks for, and why each node does not take it.
 
-    `verdict`: fits, repack, full, never, nowhere, gated, unknown. `summary` counts nodes by (kind, resource) of their first blocker; `nodes` names
+    `verdict`: fits, repack, full, never, nowhere, gated, unknown (then `fitting_node_count` is None). `summary` counts nodes by (kind, resource) of their first blocker; `nodes` names
     them, as far as the report has room.
     """
 
@@ -213,7 +213,7 @@ class Waiting:
     memory_bytes: int | None
     waiting_seconds: float | None
     verdict: str
-    fitting_node_count: int
+    fitting_node_count: int | None
     summary: Mapping[tuple[str, str], int]
     nodes: tuple[tuple[str, tuple[Blocker, ...]], ...]
 

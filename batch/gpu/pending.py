@@ -139,6 +139,7 @@ def _waiting(
         if first:
             summary[check.kind, check.resource] = first
         free &= ~check.fails
+    verdict = _verdict(shape, checks, len(nodes), int(free.sum()), could_repack, told=told)
     return Waiting(
         namespace=members[0]["namespace"],
         pod=members[0]["pod"],
@@ -147,8 +148,8 @@ def _waiting(
         cpu_nanocores=shape.cpu,
         memory_bytes=shape.memory,
         waiting_seconds=(snapshot.taken_at - since).total_seconds() if since else None,
-        verdict=_verdict(shape, checks, len(nodes), int(free.sum()), could_repack, told=told),
-        fitting_node_count=int(free.sum()),
+        verdict=verdict,
+        fitting_node_count=None if verdict == "unknown" else int(free.sum()),
         summary=summary,
         nodes=tuple(
             (nodes[place], tuple(check.blocker(place) for check in checks if check.fails[place]))

@@ -51,7 +51,7 @@ def test_a_pod_is_not_said_to_fit_beside_an_unreadable_request() -> None:
     )
     gpu, _ = reported(shot)
     (one,) = gpu["waiting"]
-    assert (one["verdict"], one["fitting_node_count"]) == ("unknown", 0)
+    assert (one["verdict"], one["fitting_node_count"]) == ("unknown", None)
     assert one["nodes"] == [{"node": "n1", "reasons": ["how many nvidia.com/gpu are free is not known"]}]
 
 
@@ -80,7 +80,7 @@ def claimed(pods: tuple[PodRows, ...], given: dict[str, Any], nodes: tuple[NodeR
 def test_without_the_other_namespaces_no_pod_is_said_to_fit_or_not_to() -> None:
     pods = [pod("waits", on=None, phase="Pending", resources={GPU: 4})]
     one = waiting(snapshot(nodes=[node("n1", resources={GPU: (8, 8)})], pods=pods, namespaces=("default",)))
-    assert (one.verdict, one.fitting_node_count) == ("unknown", 0)
+    assert (one.verdict, one.fitting_node_count) == ("unknown", None)
 
 
 def test_without_claims_devices_are_not_said_to_be_taken() -> None:

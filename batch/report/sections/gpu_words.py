@@ -32,7 +32,8 @@ def title(material: Material) -> Message:
         return message("Whether there are GPUs is unknown, because nodes could not be read")
     if not gpu.resources and not accelerator_pools(gpu):
         if not gpu.pools_known:
-            return message("Whether there are GPUs is unknown, because ResourceSlices could not be read")
+            what = "How many GPUs there are" if gpu.holders else "Whether there are GPUs"
+            return message(what + " is unknown, because ResourceSlices could not be read")
         return message("This cluster advertises no GPUs")
     if gpu.card_count and gpu.requests_cards is not None:
         return _cards_title(gpu, material)
