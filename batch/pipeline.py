@@ -28,6 +28,7 @@ from batch.plan import price_list
 from batch.plan.assess import assess as assess_plan
 from batch.plan.flavors import check_names
 from batch.plan.forecast.assess import assess as assess_trends
+from batch.plan.measured import age_gaps
 from batch.plan.model import CapacityPlan
 from batch.plan.prices import Prices
 from batch.plan.profiles import given_profiles
@@ -235,7 +236,8 @@ def make_report(
 
     world.progress.stage("assess")
     files = _snapshot_artifacts(snapshot)
-    snapshot = replace(snapshot, gaps=(*snapshot.gaps, *remembered.gaps))
+    aged = age_gaps(snapshot, settings.usage.max_age_seconds)
+    snapshot = replace(snapshot, gaps=(*snapshot.gaps, *aged, *remembered.gaps))
     capacity = assess_plan(snapshot, settings, remembered, prices)
     accelerators = assess_gpu(snapshot, settings)
     jobs = assess_jobs(snapshot, settings)

@@ -16,6 +16,7 @@ from types import UnionType
 from typing import Annotated, Any, Literal, NoReturn, Union, get_args, get_origin
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+import idna
 import yaml
 from pydantic import (
     AfterValidator,
@@ -355,7 +356,11 @@ class JobSettings(_Group):
     )
     runs_min: int = setting(3, "Fewest finished runs on which a proposed deadline rests: what a CronJob keeps by default.", "count", ge=1)
     open_seconds_max: float = setting(
-        86_400, "An unfinished Job without a deadline that is older than this is looked into, whatever it holds.", "seconds", gt=0
+        86_400,
+        "An unfinished Job without a deadline that is older than this is looked into, whatever it holds. "
+        "Twice its age is proposed for it, where there are no runs to go by; a younger one might end by that before anybody has read of it.",
+        "seconds",
+        gt=0,
     )
     late_seconds: float = setting(
         120, "A start is late when it is due for longer than this: the controller looks at every CronJob within seconds.", "seconds", ge=0
@@ -521,7 +526,27 @@ def _address(value: str) -> str:
     """Take what can be one mail address and nothing more: a line break would begin a header of its own."""
     if not re.fullmatch(r"[^\s<>()\[\],;:\\\"@]+@[^\s<>()\[\],;:\\\"@]+", value) or not value.isprintable():
         raise ValueError("is no mail address of the form name@example.com")
+    to_ascii(value)
     return value
+
+
+def to_ascii(address: str) -> str:
+    """Write the domain of an address in the letters that every server knows (IDNA); ValueError when it is no domain."""
+    local, _, domain = address.rpartition("@")
+    try:
+        if domain.isascii():
+            domain.encode("idna")  # looks at the lengths of its parts
+            return address
+        return f"{local}@{idna.encode(domain, uts46=True).decode('ascii')}"
+    except UnicodeError as error:
+        raise ValueError(f"is no mail address: {domain} is no domain") from error
+
+
+def _sender(address: str) -> str:
+    """Take a sender that every server can carry, whoever the recipients are."""
+    if not address.rpartition("@")[0].isascii():
+        raise ValueError("has letters before the @ that not every server carries; take plain ones for the sender")
+    return to_ascii(address)
 
 
 Address = Annotated[str, AfterValidator(_address)]
@@ -539,7 +564,7 @@ class MailSettings(_Group):
     ca_file: Path | None = setting(None, "CA certificates (PEM) of the server. Default: those of the system.")
     username: str | None = setting(None, "Login. Default: none.")
     password: SecretStr | None = setting(None, "Password of that login.")
-    sender: Address | None = setting(None, "Address of the sender. Required with mail.host.")
+    sender: Annotated[Address, AfterValidator(_sender)] | None = setting(None, "Address of the sender. Required with mail.host.")
     recipients: Annotated[tuple[Address, ...], BeforeValidator(_split)] = setting(
         (), "Addresses of the recipients. Required with mail.host."
     )

@@ -35,7 +35,7 @@ _SHARE_SCALED = 0.2
 
 
 _EMPTY = ("resourceslices", "resourceclaims", "deviceclasses", "services", "resourcequotas", "poddisruptionbudgets")
-"""Lists of a cluster in which no driver of dynamic resource allocation runs."""
+"""Lists that are there and hold nothing: no driver of dynamic resource allocation runs, and nothing limits what may be asked for."""
 
 
 class ClusterWriter:

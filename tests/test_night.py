@@ -23,7 +23,7 @@ from tests.worlds import in_an_empty_place
 
 ROOT = Path(__file__).parent.parent
 SCHEMA = json.loads((ROOT / "reports/schema/report-v1.schema.json").read_text())
-NOW = "2026-12-01T02:00:00Z"
+NOW = "2026-11-30T02:00:00Z"  # when the sample was measured
 JSON_ONLY = {"NIGHTCAP_REPORT__FORMATS": "json"}
 
 
@@ -56,7 +56,7 @@ def write_dump(folder: Path, nodes: list[dict[str, Any]], pods: list[dict[str, A
 def test_the_sample_becomes_a_whole_report_and_stdout_says_only_where(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("--source", "sample", "--now", NOW) == 0
     said = capsys.readouterr()
-    (folder,) = Path("out").glob("cluster=sample/date=2026-12-01/run=20261201T020000Z")
+    (folder,) = Path("out").glob("cluster=sample/date=2026-11-30/run=20261130T020000Z")
     assert [Path(line).resolve() for line in said.out.splitlines()] == [folder.resolve()]
     document = report()
     assert {"report.pdf", "report.html", "snapshot/manifest.json", "tables/nodes.csv"} <= {a["name"] for a in document["artifacts"]}
@@ -125,6 +125,21 @@ def test_a_dump_without_measurements_is_reported_without_them(monkeypatch: pytes
     assert document["totals"]["node_count"] == 2
     assert document["profiles"][0]["measured_pod_count"] == 0
     assert {"podmetrics", "nodemetrics"} <= {gap["source"] for gap in document["gaps"]}
+
+
+def test_measurements_that_are_too_old_are_a_gap_and_not_a_silence(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NIGHTCAP_REPORT__FORMATS", "json")
+    assert run("--source", "sample", "--now", "2026-12-01T02:00:00Z") == 0
+    document = report()
+    assert document["totals"]["usage_cpu_cores"] is None
+    reasons = {gap["source"]: gap["reason"] for gap in document["gaps"]}
+    assert reasons["nodemetrics"].startswith(
+        "19 of 19 were measured more than 600 s before the report's time, the latest of them at 2026-11-30 01:59 UTC"
+    )
+    assert "podmetrics" in reasons
+    assert "Not known: podmetrics" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("nodes", "pods"), [([], []), ([node()], [pod(str(i)) for i in range(3)])], ids=["empty", "three pods"])
@@ -339,7 +354,7 @@ def test_a_signal_between_outputs_ends_well_and_says_what_is_missing_where() -> 
             process.send_signal(signal.SIGTERM)
             places, said = process.communicate(timeout=60)
             connection.close()
-    run_path = "cluster=sample/date=2026-12-01/run=20261201T020000Z"
+    run_path = "cluster=sample/date=2026-11-30/run=20261130T020000Z"
     kept = Path("spool").resolve() / run_path
     assert process.returncode == 0
     assert places.split() == [f"{Path('out').resolve()}/{run_path}/"]

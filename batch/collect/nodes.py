@@ -18,6 +18,7 @@ from batch.snapshot.schemas import NODE_CARDS, NODE_CONDITIONS, NODE_IMAGES, NOD
 
 INSTANCE_TYPE_LABELS = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
 _ZONE = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
+_ARCHITECTURE = ("kubernetes.io/arch", "beta.kubernetes.io/arch")
 _OWN_COLUMN = ("cpu", "memory", "pods")
 _NO_NAME = "<none>"
 
@@ -117,7 +118,7 @@ def _node_row(
         _first(labels, INSTANCE_TYPE_LABELS),
         _first(labels, _ZONE),
         (spec.provider_id or "").partition("://")[0] or None,
-        info.architecture,
+        info.architecture or _first(labels, _ARCHITECTURE),
         info.kubelet_version,
         info.os_image,
         info.kernel_version,

@@ -1,4 +1,4 @@
-"""What of a pod matters to the network, to DNS, and to whoever wants to drain its node."""
+"""What of a pod matters to the network, to DNS, to whoever wants to drain its node, and to whoever wants to size its containers."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from batch.collect.objects import Annotations, Pod, PodSpec, Rules, Volume
 
 _IN_MEMORY = "Memory"
 _SAID = {"true": True, "false": False}
-_NOTHING = (b"null", b"[]")
+_NOTHING = (b"null", b"[]", b"{}")
 _NO_RULES = Rules()
 
 
-def traits(pod: Pod) -> tuple[bool, str | None, bool, bool | None, bool]:
-    """Give host_network, dns_policy, local_storage, safe_to_evict and kept_apart."""
+def traits(pod: Pod) -> tuple[bool, str | None, bool, bool | None, bool, bool]:
+    """Give host_network, dns_policy, local_storage, safe_to_evict, kept_apart and sized_as_a_whole."""
     spec = pod.spec or PodSpec()
     said = (pod.metadata.annotations or Annotations()).safe_to_evict
     return (
@@ -20,6 +20,7 @@ def traits(pod: Pod) -> tuple[bool, str | None, bool, bool | None, bool]:
         any(map(_is_local, spec.volumes or ())),
         _SAID.get(said) if isinstance(said, str) else None,
         _is_kept_apart(spec),
+        bytes(spec.resources) not in _NOTHING,
     )
 
 

@@ -17,7 +17,7 @@ from batch.findings import Severity
 from batch.report.format import format_bytes
 from batch.report.mail import Place
 from batch.report.model import Artifact, Letter, Report
-from batch.settings import MailSettings, Settings
+from batch.settings import MailSettings, Settings, to_ascii
 
 log = logging.getLogger("nightcap")
 
@@ -156,9 +156,3 @@ def _send_fitting(session: smtplib.SMTP, mail: _Mail, asked: Sequence[str], limi
 def needs_utf8(address: str) -> bool:
     """Whether the part before the @ has letters that only SMTPUTF8 can carry; a domain has another way."""
     return not address.rpartition("@")[0].isascii()
-
-
-def to_ascii(address: str) -> str:
-    """Write the domain of an address in the letters that every server knows (IDNA)."""
-    local, _, domain = address.rpartition("@")
-    return address if domain.isascii() else f"{local}@{domain.encode('idna').decode('ascii')}"

@@ -13,7 +13,7 @@ from batch.deliver.model import Receipt, Store
 from batch.deliver.prune import prune
 from batch.deliver.storage import StorageError, locate, open_store, without_keys
 from batch.errors import DeliverError, Interrupted, SettingsError
-from batch.report.model import Report
+from batch.report.model import Artifact, Report
 from batch.settings import Settings
 from batch.snapshot.archive import BlobStore
 
@@ -45,10 +45,26 @@ def failure(receipts: Sequence[Receipt], spool: Path | None) -> DeliverError:
     )
 
 
-def deliver(report: Report, store: BlobStore) -> None:
-    """Write every file of a run, its manifest last."""
-    for file in layout.run_files(report):
+def deliver(report: Report, store: Store) -> None:
+    """Write every file of a run, its manifest last; that of an earlier try goes first, lest it list the files of two."""
+    *files, last = layout.run_files(report)
+    _withdraw(store, last)
+    for file in (*files, last):
         store.write(file.name, file.data, file.media_type)
+
+
+def _withdraw(store: Store, told: Artifact) -> None:
+    """Delete the manifest of a run that is there already and is another. A key without the right to do so delivers all the same."""
+    try:
+        earlier = _read(store, told.name)
+    except StorageError:
+        return  # writing or listing, which come next, say why
+    if earlier in (None, told.data):
+        return
+    try:
+        store.delete(told.name)
+    except StorageError as error:
+        log.warning("an earlier try of this run stays listed while its files are replaced: %s", error)
 
 
 def refresh(store: BlobStore, own: Entry, links: index.Links = index.RELATIVE) -> None:

@@ -134,6 +134,8 @@ def _answer(error: exceptions.ClientError, request: Request) -> tuple[str, str]:
         theirs = status >= HTTPStatus.INTERNAL_SERVER_ERROR
         why = f"{request.endpoint} answered with HTTP status {status}"
         remedy = "Try again later; ask the store's operators if it stays so." if theirs else "Look the code up in the store's manual."
+        if theirs and request.action == "write" and request.asked:
+            remedy += " Some stores answer so to what they do not know: try with s3.sse, s3.tags and s3.storage_class unset."
     return f"{why} ({said})", remedy
 
 
@@ -189,7 +191,10 @@ def _transport(error: Exception, request: Request) -> tuple[str, str]:
     if isinstance(error, exceptions.SSLError):
         return f"no TLS connection to {host}: {cause}", _tls_remedy(cause, host, request)
     if isinstance(error, exceptions.ProxyConnectionError):
-        return f"the proxy does not let through to {host}: {cause}", "Check HTTPS_PROXY, HTTP_PROXY and NO_PROXY."
+        return (
+            f"the proxy does not let through to {host}: {cause}",
+            "Check s3.proxy_url; where it is not set HTTPS_PROXY, HTTP_PROXY and NO_PROXY.",
+        )
     if isinstance(error, exceptions.ConnectTimeoutError | exceptions.ReadTimeoutError):
         return f"{host} did not answer in time", f"{_WHERE} If the store is only slow, raise s3.timeout_seconds."
     return f"no usable answer from {host}: {cause}", _WHERE

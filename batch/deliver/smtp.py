@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import smtplib
 import socket
 import ssl
@@ -22,6 +23,11 @@ _LOGIN_REFUSED = (530, 534, 535, 538)
 
 _TOO_LARGE = 552
 """RFC 1870 (SIZE), section 6.1."""
+
+_TOO_LARGE_STATUS = re.compile(r"5\.(3\.4|2\.3)\b")
+"""By which servers that answer with another code say the same (RFC 3463, sections 3.4 and 3.3)."""
+
+_BUSY = "The server is busy or has a limit of recipients or messages; its administrator can say which."
 
 
 class MailError(Exception):
@@ -82,11 +88,16 @@ def send(smtp: smtplib.SMTP, mail: MailSettings, recipients: Sequence[str], data
     """Send one message; give those who were refused, each with the reason. Raises MailError when the message as a whole is refused."""
     with _in_words(mail):
         options = ["SMTPUTF8", "BODY=8BITMIME"] if utf8 else []
+        unsent: dict[str, MailError] = {}
         try:
             refused = smtp.sendmail(mail.sender or "", list(recipients), data, mail_options=options)
         except smtplib.SMTPRecipientsRefused as error:
             refused = error.recipients
-        return {address: _refusal(address, code, text) for address, (code, text) in refused.items()}
+            # a server that ends the session in the midst of them (421) has the message for nobody, nor for those it took before
+            unsent = dict.fromkeys(
+                recipients, MailError(f"{server_name(mail)} ended the session before it had the message", _BUSY, is_passing=True)
+            )
+        return unsent | {address: _refusal(address, code, text) for address, (code, text) in refused.items()}
 
 
 def ask(smtp: smtplib.SMTP, mail: MailSettings, recipients: Sequence[str]) -> dict[str, MailError]:
@@ -204,8 +215,12 @@ def _answered(error: smtplib.SMTPResponseException, server: str) -> MailError:
             f"{server} refuses the login: {said}",
             "Check mail.username and mail.password; some providers want a password made for programs.",
         )
-    if error.smtp_code == _TOO_LARGE:
-        return MailError(f"{server} finds the message too large: {said}", "Lower mail.message_bytes_max.", is_size=True)
+    if error.smtp_code == _TOO_LARGE or _TOO_LARGE_STATUS.match(_text(error.smtp_error)):
+        return MailError(
+            f"{server} finds the message too large: {said}",
+            "It is sent without the PDF where it is too large with it, and still did not fit: let the server take larger messages.",
+            is_size=True,
+        )
     if isinstance(error, smtplib.SMTPSenderRefused):
         remedy = "Set mail.sender to an address that this server, and this login, may send from."
         return MailError(f"{server} refuses the sender {error.sender}: {said}", remedy, is_passing=error.smtp_code in _PASSING)
@@ -213,11 +228,13 @@ def _answered(error: smtplib.SMTPResponseException, server: str) -> MailError:
 
 
 def _refusal(address: str, code: int, text: bytes | str) -> MailError:
-    return MailError(
-        f"{address}: {code} {_text(text)}",
-        "Correct the address in mail.recipients, or let the server take mail for it.",
-        is_passing=code in _PASSING,
+    is_passing = code in _PASSING
+    remedy = (
+        "It may pass by the next night; if not, the server's administrator can say why."
+        if is_passing
+        else "Correct the address in mail.recipients, or let the server take mail for it."
     )
+    return MailError(f"{address}: {code} {_text(text)}", remedy, is_passing=is_passing)
 
 
 def _text(said: bytes | str) -> str:

@@ -53,18 +53,18 @@ def _jobs(snapshot: Snapshot) -> Iterator[Job]:
         ended = row["succeeded_pod_count"] + row["failed_pod_count"]
         held = held_by(own, ended, gpus.get(key, 0), row["template_requests_cpu_nanocores"])
         job = job_of(row, conditions.get(key), own, held, snapshot.taken_at)
-        over = job.overdue or job.ending is not None or not job.unfinished
+        over = job.overdue or job.closing or not job.unfinished
         stuck = tuple(stuck_pods(own, snapshot.taken_at, job_is_over=over)) if held.pod_count else ()
         yield replace(job, stuck=stuck) if stuck else job
 
 
 def _cronjobs(snapshot: Snapshot, jobs: Iterable[Job], settings: Settings) -> Iterator[tuple[CronJob, Times]]:
-    runs = runs_by_cronjob(jobs)
+    runs, none = runs_by_cronjob(jobs), Runs(known=snapshot.has("jobs"))
     gpus = gpu_counts(snapshot.table("cronjob_resources"), "cronjob")
     zone = zone_of(settings.jobs.controller_time_zone)
     for row in CRONJOBS.to_arrow(snapshot.table("cronjobs")).to_pylist():
         key = row["namespace"], row["cronjob"]
-        yield cronjob_of(row, gpus.get(key, 0), runs.get(key, Runs()), snapshot.taken_at, zone, settings.jobs)
+        yield cronjob_of(row, gpus.get(key, 0), runs.get(key, none), snapshot.taken_at, zone, settings.jobs)
 
 
 def _piles(jobs: Iterable[Job]) -> Iterator[Pile]:

@@ -31,7 +31,7 @@ _WORDS = {
         Severity.WARNING,
         "CronJob has too little time to start",
         "CronJobs have too little time to start",
-        "Set startingDeadlineSeconds to 60 or more, or take it away",
+        "Set startingDeadlineSeconds to 60 or more, with @every to more than the interval, or take it away",
     ),
     Trouble.SCHEDULE: _Words(
         Severity.WARNING,
@@ -158,6 +158,8 @@ def _unbounded(cronjobs: Sequence[CronJob], section: str, script: str) -> Iterat
         "For {known:count} of them there are enough finished runs to propose one."
         if known
         else "Too few of their runs have finished to propose one."
+        if all(one.runs.known for one in unbounded)
+        else "How long their runs took is not known, because Jobs could not be read."
     )
     yield Finding(
         id="jobs.cronjobs-without-deadline",

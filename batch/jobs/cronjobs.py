@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, tzinfo
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from batch.findings import Message, message, plural
 from batch.jobs.cron import names_its_zone
 from batch.jobs.deadlines import Durations, proposal_of_runs
-from batch.jobs.model import CronJob, Job, Key, Owner, Problem, Runs, State, Trouble
+from batch.jobs.model import CronJob, Job, Key, Owner, Problem, Proposal, Runs, State, Trouble
 from batch.jobs.schedule import Times, times_of
 from batch.settings import JobSettings
 
@@ -62,10 +62,15 @@ def cronjob_of(row: Row, gpu_count: float, runs: Runs, taken_at: datetime, zone:
         requests_memory_bytes=_times(row["template_requests_memory_bytes"], parallelism),
         requests_gpu_count=gpu_count * parallelism,
         runs=runs,
-        proposal=proposal if row["deadline_seconds"] is None or cut else None,
+        proposal=proposal if _helps(proposal, row["deadline_seconds"], cut) else None,
     )
     made = replace(made, late=_late(made, row, times, taken_at, settings))
     return replace(made, problems=tuple(sorted(_problems(made, row, times), key=lambda problem: _ORDER[problem.trouble]))), times
+
+
+def _helps(proposal: Proposal | None, deadline_seconds: int | None, cut: Sequence[float]) -> bool:
+    """Whether to propose: a deadline where there is none, or a longer one where runs were cut short. It may have been raised since."""
+    return proposal is not None and (deadline_seconds is None or (bool(cut) and proposal.deadline_seconds > deadline_seconds))
 
 
 def _times(amount: int | None, count: int) -> int | None:
@@ -106,15 +111,18 @@ def _problems(it: CronJob, row: Row, times: Times) -> Iterator[Problem]:
         yield Problem(Trouble.ZONE_INSIDE, message(text))
     if not it.suspended and row["deleted_at"] is None:
         yield from _problems_of_starts(it, row, times)
-    yield from _problems_of_runs(it)
+    yield from _problems_of_runs(it, row)
 
 
 def _problems_of_starts(it: CronJob, row: Row, times: Times) -> Iterator[Problem]:
-    if it.next_at is None:
+    if it.next_at is None and not times.never_looks_back:
         yield Problem(Trouble.NO_START, message("Its schedule has no start in the next five years."))
     missed = it.missed_count or 0
     allowed = it.starting_deadline_seconds
-    if allowed is not None and allowed < _LOOK_SECONDS:
+    if times.never_looks_back:
+        text = "It may start only within {allowed:seconds}, less than its interval of {interval:seconds}: the controller counts @every from that long ago, and so never comes to a start."
+        yield Problem(Trouble.STARTING_DEADLINE, message(text, allowed=allowed, interval=it.interval_seconds))
+    elif allowed is not None and allowed < _LOOK_SECONDS:
         text = f"It may start only within {{allowed:seconds}}, and the controller looks every {_LOOK_SECONDS} s"
         if missed:
             text += f": nothing has run for {{missed:count}} {plural(missed, 'start', 'starts')}"
@@ -128,10 +136,11 @@ def _problems_of_starts(it: CronJob, row: Row, times: Times) -> Iterator[Problem
         yield Problem(Trouble.HELD_BACK, message(text, missed=missed))
 
 
-def _problems_of_runs(it: CronJob) -> Iterator[Problem]:
+def _problems_of_runs(it: CronJob, row: Row) -> Iterator[Problem]:
     runs = it.runs
     ended = len(runs.succeeded) + len(runs.failed)
-    if it.last_scheduled_at and it.last_succeeded_at is None and not runs.succeeded and (runs.failed or not runs.unfinished):
+    first = not runs.failed and (runs.unfinished or row["active_job_count"])
+    if it.last_scheduled_at and it.last_succeeded_at is None and not runs.succeeded and not first:
         yield Problem(Trouble.NEVER_SUCCEEDED, message("No run has ever succeeded."))
     elif runs.failed and _ends_with(runs):
         last = runs.failed[-1]

@@ -20,7 +20,8 @@ _STEPS = (
 """Durations that people write; above the last, whole weeks."""
 
 _AGE_FACTOR = 2.0
-"""Without a finished run a deadline of twice the age ends nothing that is right today, and still is an end."""
+"""Without a finished run a deadline of twice the age leaves a Job as long again as it has taken: that ends nothing before somebody has
+read the report, if the Job is old enough (setting jobs.open_seconds_max), and still is an end."""
 
 
 @dataclass
@@ -58,12 +59,12 @@ def proposal_of_runs(runs: Durations | None, settings: JobSettings) -> Proposal 
 
 
 def proposal_of_job(job: Job, runs: Mapping[Owner, Durations], settings: JobSettings) -> Proposal | None:
-    """Propose a deadline for an unfinished Job that has none: that of its owner's runs, else twice its age."""
-    if not job.unfinished or job.deadline_seconds is not None:
+    """Propose a deadline for a Job that nothing ends: that of its owner's runs, else twice its age; None for a young one without others."""
+    if not job.unbounded:
         return None
     same = job.owner and Owner(job.owner.kind, job.owner.namespace, job.owner.name, controls=True)
     proposal = proposal_of_runs(runs.get(same), settings) if same else None
-    if proposal or not job.duration_seconds:
+    if proposal or job.duration_seconds is None or job.duration_seconds < settings.open_seconds_max:
         return proposal
     seconds = round_up(max(job.duration_seconds * _AGE_FACTOR, settings.deadline_min_seconds))
     return Proposal(seconds, job.duration_seconds, 0)

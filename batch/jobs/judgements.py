@@ -41,20 +41,37 @@ def job_name(job: Job) -> str:
 
 
 def weight_of(job: Job) -> tuple[float, float, float, float]:
-    """Order Jobs by what hangs on them, most first: GPU-hours, GPUs, core-hours, age."""
-    held = job.held
-    return (-(held.gpu_seconds or 0), -held.gpu_count, -(held.cpu_nanocore_seconds or 0), -(job.duration_seconds or 0))
+    """Order Jobs by what hangs on them, most first: GPU-hours, GPUs, core-hours, age.
+
+    What pods held that are gone is unknown: then what is held now counts for the whole age, lest such a Job stand behind all others.
+    """
+    held, age = job.held, job.duration_seconds or 0
+    gpu_seconds = held.gpu_count * age if held.gpu_seconds is None else held.gpu_seconds
+    cpu_seconds = held.cpu_nanocores * age if held.cpu_nanocore_seconds is None else held.cpu_nanocore_seconds
+    return (-gpu_seconds, -held.gpu_count, -cpu_seconds, -age)
 
 
 def without_deadline(jobs: Sequence[Job]) -> list[Job]:
     """Give the unfinished Jobs without a deadline, those first on which most hangs."""
-    return sorted((job for job in jobs if job.unfinished and job.deadline_seconds is None), key=lambda job: (*weight_of(job), job.key))
+    return sorted((job for job in jobs if job.unbounded), key=lambda job: (*weight_of(job), job.key))
 
 
 def near_deadline(jobs: Sequence[Job], ratio: float) -> list[Job]:
     """Give the Jobs of whose time at most that share is left, the least first."""
-    near = [job for job in jobs if job.remaining_seconds is not None and 0 < job.remaining_seconds <= ratio * (job.deadline_seconds or 0)]
+    timed = (job for job in jobs if job.remaining_seconds is not None and not job.closing)
+    near = [job for job in timed if 0 < (job.remaining_seconds or 0) <= ratio * (job.deadline_seconds or 0)]
     return sorted(near, key=lambda job: (job.remaining_seconds, job.key))
+
+
+def outlived(jobs: Sequence[Job]) -> list[Job]:
+    """Give the Jobs that are over but for pods that do not end, those first on which most hangs."""
+    over = (job for job in jobs if job.stuck and (job.closing or not job.unfinished) and not job.overdue)
+    return sorted(over, key=lambda job: (*weight_of(job), job.key))
+
+
+def outlived_title(count: int) -> str:
+    """Say how many those are."""
+    return f"{{count:count}} {plural(count, 'Job is over but has', 'Jobs are over but have')} pods that are not gone"
 
 
 def _overdue(jobs: Sequence[Job]) -> Iterator[Finding]:
@@ -91,11 +108,12 @@ def what_keeps(job: Job) -> Message:
         return job.stuck[0]
     if job.managed_by:
         return message("Its controller {name:text} has not ended it.", name=job.managed_by)
-    return message("The Job controller has not ended it yet." if job.ending is None else "Its pods are ending.")
+    ending = job.closing and job.held.pod_count
+    return message("Its pods are ending, within their grace period." if ending else "The Job controller has not ended it yet.")
 
 
 def _outlived(jobs: Sequence[Job]) -> Iterator[Finding]:
-    over = sorted((job for job in jobs if not job.unfinished and job.held.pod_count), key=lambda job: (*weight_of(job), job.key))
+    over = outlived(jobs)
     if not over:
         return
     first = over[0]
@@ -103,10 +121,8 @@ def _outlived(jobs: Sequence[Job]) -> Iterator[Finding]:
         id="jobs.outlived",
         severity=Severity.WARNING,
         section=SECTION,
-        title=message(f"{{count:count}} ended {plural(len(over), 'Job has', 'Jobs have')} pods that are not gone", count=len(over)),
-        detail=joined((message("{job:text}:", job=job_name(first)), first.stuck[0]))
-        if first.stuck
-        else message("They hold what they requested."),
+        title=message(outlived_title(len(over)), count=len(over)),
+        detail=joined((message("{job:text}:", job=job_name(first)), first.stuck[0])),
         action=message("Bring the node back or delete its Node object; let what owns a finalizer take it away"),
         objects=tuple(map(job_name, over)),
         worth=_held(over),

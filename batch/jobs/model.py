@@ -80,10 +80,10 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One Job. `ending` is the reason for which it is about to fail, while its pods still end.
+    """One Job. `ending` is the reason for which it is about to fail or to succeed, while its pods still end.
 
     `duration_seconds` runs from start to end, or to the snapshot; a resumed Job starts anew. `stuck` are sentences on pods that
-    outlive it or its deadline.
+    outlive it or its deadline, and do not end by themselves.
     """
 
     namespace: str
@@ -95,6 +95,7 @@ class Job:
     reason: str | None
     ending: str | None
     created_at: datetime | None
+    deleted_at: datetime | None
     scheduled_at: datetime | None
     started_at: datetime | None
     ended_at: datetime | None
@@ -121,6 +122,16 @@ class Job:
     def unfinished(self) -> bool:
         """Whether it has neither succeeded nor failed."""
         return self.state in UNFINISHED
+
+    @property
+    def closing(self) -> bool:
+        """Whether only its pods have to end: the outcome is settled, or it is being deleted. No deadline would change that."""
+        return self.unfinished and (self.ending is not None or self.deleted_at is not None)
+
+    @property
+    def unbounded(self) -> bool:
+        """Whether it is unfinished, and nothing ends it."""
+        return self.unfinished and self.deadline_seconds is None and not self.closing
 
     @property
     def exceeded(self) -> bool:
@@ -172,13 +183,29 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """The Jobs of a CronJob that are still there: scheduled ones by how they ended, those by hand apart, durations of all that succeeded."""
+    """The Jobs of a CronJob that are still there: scheduled ones by how they ended, those by hand apart, durations of all that succeeded.
+
+    None are `known` where Jobs were not read.
+    """
 
     unfinished: tuple[Job, ...] = ()
     succeeded: tuple[Job, ...] = ()
     failed: tuple[Job, ...] = ()
     manual: tuple[Job, ...] = ()
     durations: tuple[float, ...] = ()
+    known: bool = True
+
+    @property
+    def counts(self) -> Mapping[str, int | None]:
+        """The counts of report.json; None when Jobs were not read."""
+        counts = {
+            "unfinished_count": len(self.unfinished),
+            "succeeded_count": len(self.succeeded),
+            "failed_count": len(self.failed),
+            "deadline_exceeded_count": len(self.exceeded),
+            "manual_count": len(self.manual),
+        }
+        return {name: count if self.known else None for name, count in counts.items()}
 
     @property
     def exceeded(self) -> tuple[Job, ...]:
@@ -274,7 +301,7 @@ class JobAssessment:
         counts = {
             "job_count": len(jobs),
             "active_job_count": sum(job.state in (State.PENDING, State.RUNNING) for job in jobs),
-            "without_deadline_count": sum(job.unfinished and job.deadline_seconds is None for job in jobs),
+            "without_deadline_count": sum(job.unbounded for job in jobs),
             "past_deadline_count": sum(job.overdue for job in jobs),
             "deadline_exceeded_count": sum(job.exceeded for job in jobs),
         }

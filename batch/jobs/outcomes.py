@@ -27,6 +27,12 @@ class Condition:
 
 Conditions = Mapping[str, Condition]
 _NONE: Conditions = {}
+_SETTLED = ("FailureTarget", "SuccessCriteriaMet")
+"""Conditions that say how a Job will end once its pods are gone (Kubernetes documentation, Jobs, Job termination)."""
+
+_FAILED_INDEXES = "FailedIndexes"
+"""Reason of a Job that went through all of its indexes, and failed for some (k8s.io/api/batch/v1, JobReasonFailedIndexes)."""
+
 _CONDITION_OF = {State.FAILED: "Failed", State.SUCCEEDED: "Complete", State.SUSPENDED: "Suspended"}
 
 
@@ -54,6 +60,7 @@ def job_of(row: Row, conditions: Conditions | None, pods: Sequence[PodView], hel
         reason=_reason(given, state, pods),
         ending=_ending(given, state),
         created_at=row["created_at"],
+        deleted_at=row["deleted_at"],
         scheduled_at=row["scheduled_at"],
         started_at=row["started_at"],
         ended_at=ended_at,
@@ -61,7 +68,7 @@ def job_of(row: Row, conditions: Conditions | None, pods: Sequence[PodView], hel
         deadline_seconds=row["deadline_seconds"],
         pod_deadline_seconds=row["pod_deadline_seconds"],
         remaining_seconds=_remaining(row, state, taken_at),
-        retry_count=_retries(row, state) + sum(pod.restart_count for pod in pods),
+        retry_count=_retries(row, given) + sum(pod.restart_count for pod in pods),
         backoff_limit=row["backoff_limit"],
         backoff_limit_per_index=row["backoff_limit_per_index"],
         indexes=_indexes(row),
@@ -96,7 +103,7 @@ def _state(row: Row, conditions: Conditions, pods: Sequence[PodView]) -> State:
         return State.SUCCEEDED
     if row["suspended"]:
         return State.SUSPENDED
-    return State.RUNNING if _has_run(row, pods) or conditions else State.PENDING
+    return State.RUNNING if _has_run(row, pods) or any(name in conditions for name in _SETTLED) else State.PENDING
 
 
 def _has_run(row: Row, pods: Sequence[PodView]) -> bool:
@@ -118,9 +125,10 @@ def _reason(conditions: Conditions, state: State, pods: Sequence[PodView]) -> st
 
 
 def _ending(conditions: Conditions, state: State) -> str | None:
-    """Give why a Job is about to fail, while its pods still end."""
-    target = conditions.get("FailureTarget")
-    return (target.reason or "FailureTarget") if target and state not in (State.FAILED, State.SUCCEEDED) else None
+    """Give why a Job is about to fail or to succeed, while its pods still end."""
+    if state in (State.FAILED, State.SUCCEEDED):
+        return None
+    return next((conditions[name].reason or name for name in _SETTLED if name in conditions), None)
 
 
 def _ended_at(row: Row, conditions: Conditions, state: State) -> datetime | None:
@@ -138,16 +146,24 @@ def _duration(row: Row, state: State, ended_at: datetime | None, taken_at: datet
 
 
 def _remaining(row: Row, state: State, taken_at: datetime) -> float | None:
-    """Give what is left until the deadline of a Job that has started; suspending stops that clock and sets it back."""
+    """Give what is left until the deadline of a Job that has started: all of it where clocks differ and its start is yet to come.
+
+    Suspending stops that clock and sets it back.
+    """
     if row["deadline_seconds"] is None or row["started_at"] is None or state not in (State.PENDING, State.RUNNING):
         return None
-    return float(row["deadline_seconds"] - (taken_at - row["started_at"]).total_seconds())
+    return float(row["deadline_seconds"] - max(0.0, (taken_at - row["started_at"]).total_seconds()))
 
 
-def _retries(row: Row, state: State) -> int:
-    """Give how many pods were made in place of failed ones. The last ones of a failed Job, one for each of its parallelism, had no successor."""
+def _retries(row: Row, conditions: Conditions) -> int:
+    """Give how many pods were made in place of failed ones.
+
+    Without a successor are the last one of each failed index, and those that a Job had when it was made to fail, one for each of its parallelism.
+    """
     failed: int = row["failed_pod_count"]
-    return max(0, failed - max(1, row["parallelism"])) if state is State.FAILED else failed
+    indexes = count_indexes(row["failed_indexes"]) or 0
+    at_end = "Failed" in conditions and conditions["Failed"].reason != _FAILED_INDEXES
+    return max(0, failed - indexes - (max(1, row["parallelism"]) if at_end else 0))
 
 
 def _indexes(row: Row) -> Indexes | None:

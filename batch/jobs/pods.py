@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 
 from batch.accelerators import THOUSANDTHS, Kind, kind
 from batch.findings import Message, message
@@ -50,6 +51,10 @@ class PodView:
     def alive(self) -> bool:
         """Whether it still holds what it requests."""
         return self.node is not None and self.phase not in FINISHED
+
+    def in_grace(self, taken_at: datetime) -> bool:
+        """Whether it is being deleted, and its node still has time to end it."""
+        return self.node_ready is not False and self.deleted_at is not None and self.deleted_at >= taken_at
 
     @property
     def ended(self) -> bool:
@@ -104,12 +109,16 @@ def held_by(pods: Sequence[PodView], ended_pod_count: int, template_gpu_count: f
 
 
 def stuck_pods(pods: Sequence[PodView], taken_at: datetime, *, job_is_over: bool) -> Iterator[Message]:
-    """Say of each living pod of a Job that is over, or past its deadline, what keeps it; and of others whether their own deadline is past."""
+    """Say of each living pod of a Job that is over, or past its deadline, what keeps it, but for those within their grace period.
+
+    Of other Jobs say which pods are past their own deadline.
+    """
     for pod in pods:
         if not pod.alive:
             continue
         if job_is_over:
-            yield _why_alive(pod, taken_at)
+            if not pod.in_grace(taken_at):
+                yield _why_alive(pod, taken_at)
         elif pod.deadline_seconds is not None and pod.started_at is not None:
             beyond = (taken_at - pod.started_at).total_seconds() - pod.deadline_seconds
             if beyond > _SLACK_SECONDS:
@@ -124,8 +133,6 @@ def _why_alive(pod: PodView, taken_at: datetime) -> Message:
     if pod.deleted_at is None:
         return message("Pod {pod:text} runs on; nobody has deleted it.", pod=pod.name)
     since = (taken_at - pod.deleted_at).total_seconds()
-    if since <= 0:
-        return message("Pod {pod:text} is ending, within its grace period.", pod=pod.name)
     foreign = [finalizer for finalizer in pod.finalizers if finalizer != _TRACKING]
     if foreign:
         text = "Pod {pod:text} should be gone since {since:seconds}; it is kept by {finalizers:text}."
@@ -163,7 +170,7 @@ def _containers(snapshot: Snapshot, pods: pd.DataFrame) -> tuple[dict[Hashable, 
     by_pod = containers.loc[containers["last_end_at"].notna()].groupby(["namespace", "pod"])["last_end_at"].max()
     again = containers.loc[(containers["kind"] != "sidecar") & (containers["restart_count"] > 0).fillna(value=False)]
     restarts = again.groupby(["namespace", "pod"])["restart_count"].sum()
-    return dict(zip(by_pod.index, (at.to_pydatetime() for at in by_pod), strict=True)), {key: int(n) for key, n in restarts.items()}
+    return dict(zip(by_pod.index, pa.array(by_pod).to_pylist(), strict=True)), {key: int(n) for key, n in restarts.items()}
 
 
 def _integral(amounts: Iterable[tuple[float | None, float | None]]) -> float | None:

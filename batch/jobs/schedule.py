@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import chain, islice, pairwise, takewhile
 from typing import Any
 
-from batch.jobs.cron import Calendar, Schedule, ScheduleError, parse, zone_of
+from batch.jobs.cron import Calendar, Every, Schedule, ScheduleError, parse, zone_of
 
 Row = Mapping[str, Any]
 """A row of table `cronjobs`."""
@@ -22,7 +22,12 @@ _LOOKED_AT = 12
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """Coming and missed starts of one CronJob. `due_at` is the missed start that the controller will still make up for, the latest one."""
+    """Coming and missed starts of one CronJob. `due_at` is the missed start that the controller will still make up for, the latest one.
+
+    `never_looks_back`: it starts by an interval that is longer than its startingDeadlineSeconds. The controller then takes the moment so
+    many seconds ago for the last start, from which the next one is always yet to come (mostRecentScheduleTime in
+    pkg/controller/cronjob/utils.go, v1.36).
+    """
 
     next_at: datetime | None = None
     due_at: datetime | None = None
@@ -31,6 +36,7 @@ class Times:
     interval_seconds: float | None = None
     schedule: Schedule | None = None
     refused: str | None = None
+    never_looks_back: bool = False
 
 
 def times_of(row: Row, taken_at: datetime, controller_zone: tzinfo) -> Times:
@@ -45,6 +51,10 @@ def times_of(row: Row, taken_at: datetime, controller_zone: tzinfo) -> Times:
         return Times(missed_count=0, interval_seconds=_interval(schedule, taken_at), schedule=schedule)
     missed_count, first, latest = _missed(schedule, base, taken_at)
     allowed = row["starting_deadline_seconds"]
+    if isinstance(schedule, Every) and allowed is not None and allowed < schedule.seconds:
+        return Times(
+            first_missed_at=first, missed_count=missed_count, interval_seconds=schedule.seconds, schedule=schedule, never_looks_back=True
+        )
     makes_up = latest is not None and (allowed is None or latest + timedelta(seconds=allowed) >= taken_at)
     return Times(
         next_at=_next(schedule, latest or base, taken_at),

@@ -17,6 +17,8 @@ _ALMOST_CERTAIN = 0.999
 def odds(fits: Sequence[FlavorFit], risks: Risks, recommended: str | None, planned: int) -> tuple[Odds, ...]:
     """Give the chance from one pod up to the slots, or until an overrun is almost certain, of flavors of known size.
 
+    Of machines with many slots not for every number of pods, but always for the safe one and the next.
+
     The recommended flavor comes first, then those of the cluster, those with most nodes first; then those whose safe number of pods is
     nearest to the planned one, one for each number.
     """
@@ -37,10 +39,12 @@ def _rank(fit: FlavorFit, recommended: str | None, planned: int) -> tuple[bool, 
 def _of_flavor(fit: FlavorFit, risks: Risks) -> Odds:
     limit = fit.pods_by_limit if fit.pods_by_limit is not None else MOST_PODS
     step = max(1, -(-limit // _MOST_POINTS))
+    safe = fit.safe_pods_per_node or 0
+    counts = {*range(1, limit + 1, step), safe, min(safe + 1, limit), limit} - {0}
     points: list[tuple[int, float, float]] = []
-    for point in risks.curves(fit.flavor.name, sorted({*range(1, limit + 1, step), limit} - {0})):
+    for point in risks.curves(fit.flavor.name, sorted(counts)):
         points.append(point)
         if max(point[1:]) > _ALMOST_CERTAIN:
             break
-    counts, by_memory, by_cpu = zip(*points, strict=True) if points else ((), (), ())
-    return Odds(fit.flavor.name, counts, by_memory, by_cpu)
+    pods, by_memory, by_cpu = zip(*points, strict=True) if points else ((), (), ())
+    return Odds(fit.flavor.name, pods, by_memory, by_cpu)

@@ -18,7 +18,7 @@ from batch.report.model import Artifact
 _HEAD = """\
 #!/bin/sh
 # The deadlines that Nightcap proposes: Jobs that run first, those on which most hangs at the top, then CronJobs, whose next Jobs have them.
-# Read before use: a Job that is still right must end by then. --dry-run=server at the end of a line shows what would change.
+# Read before use: a deadline counts from a Job's start, and one that is past by now ends it at once. --dry-run=server shows what would change.
 """
 
 

@@ -22,7 +22,8 @@ _SOURCES = ("gpu_usage", "prometheus")
 
 def gpu_gaps(gpu: GpuAssessment, snapshot: Snapshot) -> Iterator[Gap]:
     """Say what is not known of accelerators, and why."""
-    if not gpu.activity_known and not any(gap.source in _SOURCES for gap in snapshot.gaps):
+    there_are_none = snapshot.has("nodes") and not (gpu.resources or gpu.pools or gpu.holders)
+    if not there_are_none and not gpu.activity_known and not any(gap.source in _SOURCES for gap in snapshot.gaps):
         yield Gap("GPU activity", "no Prometheus", _ACTIVITY)
     unknown = sorted(node for node, cards in gpu.node_cards.items() if cards is None)
     if unknown and snapshot.has("nodes"):

@@ -30,6 +30,7 @@ _BIDI = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 """Marks that turn the direction of text: they can make a name look like another one, so they are shown."""
 
 _CODE = re.compile("`([^`<>]+)`")
+_OPTION = re.compile(r"(?<![^ ])(?:&#39;)?--[^ ]+(?![^ ])")
 _MEASURES = frozenset({"bytes", "nanocores", "cores", "ratio", "probability", "money"})
 """Kinds that carry the point of a sentence; of counts there are too many to set them all in bold."""
 
@@ -183,7 +184,13 @@ def render_html(message: Message) -> Markup:
     """Write a Message as markup: measures in bold, and what stands between backticks as code."""
     escaped = ((Markup.escape(text), is_measure) for text, is_measure in _parts(message))
     sentence = Markup().join(Markup("<b>{}</b>").format(text) if is_measure else text for text, is_measure in escaped)
-    return Markup(_CODE.sub(r"<code>\1</code>", str(sentence)))  # noqa: S704  its parts are escaped above
+    return Markup(_CODE.sub(_code, str(sentence)))  # noqa: S704  its parts are escaped above
+
+
+def _code(found: re.Match[str]) -> str:
+    """Mark code, and its options as what breaks at no hyphen: half of one, copied from two lines, is none."""
+    text = _OPTION.sub(r"<span>\g<0></span>", found[1])
+    return f"<code>{text}</code>"
 
 
 def _parts(message: Message) -> Iterator[tuple[str, bool]]:

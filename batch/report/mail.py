@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -114,6 +115,7 @@ def _text(report: Report, letter: Letter, places: Sequence[Place], remarks: Sequ
         *map(_finding_text, summary.findings[:MOST_FINDINGS]),
         *([f"{len(summary.findings) - MOST_FINDINGS} more are in the report."] if len(summary.findings) > MOST_FINDINGS else []),
         *(_listed(None, summary.sentences.get("changed", ()))),
+        *(_listed("What its charts show", [picture.title for picture in letter.pictures])),
         *(_listed("Not known tonight", summary.sentences.get("unknown", ())[:_MOST_UNKNOWN])),
         "\n".join(
             [
@@ -121,9 +123,9 @@ def _text(report: Report, letter: Letter, places: Sequence[Place], remarks: Sequ
                 *(f"- {place.text}{f': {place.url}' if place.url else ''}{f' ({place.note})' if place.note else ''}" for place in places),
             ]
         ),
-        f"-- \nNightcap {__version__}, run {clean(report.run.id)}",
     ]
-    return "\n\n".join(_wrapped(block) for block in blocks if block) + "\n"
+    signature = f"-- \nNightcap {__version__}, run {clean(report.run.id)}\n"
+    return "\n\n".join([*(_wrapped(block) for block in blocks if block), signature])
 
 
 def _tile_line(tile: Tile) -> str:
@@ -144,11 +146,15 @@ def _finding_text(finding: Finding) -> str:
 
 
 def _wrapped(block: str) -> str:
-    """Wrap lines at words; an address stays whole, for mail programs to find it."""
-    lines = block.replace("\u00a0", " ").split("\n")
+    """Wrap lines at words; an address stays whole, for mail programs to find it, and a dash stays before what it lists."""
+    lines = [re.sub(r"^- ", f"-{NBSP}", line) for line in block.replace(NBSP, " ").split("\n")]
     return "\n".join(
         textwrap.fill(
-            line, _TEXT_COLUMNS, break_long_words=False, break_on_hyphens=False, subsequent_indent="  " if line.startswith("- ") else ""
+            line,
+            _TEXT_COLUMNS,
+            break_long_words=False,
+            break_on_hyphens=False,
+            subsequent_indent="  " if line.startswith(f"-{NBSP}") else "",
         )
         for line in lines
-    )
+    ).replace(NBSP, " ")

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import yaml
 
-from batch.plan.rightsizing.model import Advice, Rightsizing, Sizing
+from batch.plan.rightsizing.model import PROMETHEUS, Advice, Rightsizing, Sizing
 from batch.report.model import Artifact
 
 SCRIPT = "patches/kubectl.sh"
@@ -86,7 +86,7 @@ def _file(workload: Workload, advice: Sequence[Advice]) -> str:
 def _note(advice: Advice) -> str:
     evidence = advice.evidence
     return (
-        f"strategy {advice.strategy}; samples {evidence.sample_count}, nights {evidence.night_count}, "
+        f"strategy {advice.strategy}; samples {evidence.sample_count}, {'days' if evidence.source == PROMETHEUS else 'nights'} {evidence.night_count}, "
         f"coverage {evidence.coverage_ratio:.2f}, confidence {evidence.confidence:.2f}, killed for memory {advice.kill_count}"
     )
 

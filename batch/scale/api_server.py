@@ -87,7 +87,7 @@ def _latency(facts: Facts) -> Check:
     late = [row for share, row in shares if share > 1]
     share, worst = shares[0]
     found = message(
-        "{seconds:seconds} for {verb:text} of {resource:text}, {share:ratio} of the SLO; {late:count} of {all:count} kinds of requests are beyond it",
+        f"{{seconds:seconds}} for {{verb:text}} of {{resource:text}}, {{share:ratio}} of the SLO; {{late:count}} of {{all:count}} kinds of requests {plural(len(late), 'is', 'are')} beyond it",
         seconds=worst.value,
         verb=worst.verb,
         resource=worst.resource,

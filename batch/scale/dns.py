@@ -50,8 +50,8 @@ SPREAD = Rule(
     area=DNS,
     name="DNS pods on one node",
     unit="count",
-    measures="most DNS pods on one node, where there are as many nodes",
-    threshold="warns above 1; fails when all of them are on one node",
+    measures="most DNS pods on one node",
+    threshold="warns above 1, with more DNS pods than nodes above an even share; fails when all of several are on one of several nodes",
     source='"Scaling Kubernetes to 2,500 nodes" (OpenAI, 2018); Kubernetes documentation 1.36, "Pod Topology Spread Constraints"',
     lesson="DNS pods that started together were put on the same first node and never moved. One machine answered for thousands, and its loss took the cluster's DNS with it.",
     action="Give the DNS pods a topology spread over hostnames, then restart them: `kubectl -n kube-system rollout restart deployment coredns`.",
@@ -151,14 +151,16 @@ def _spread(facts: Facts, running: pd.DataFrame) -> Check:
     if not len(counts):
         return unknown(SPREAD, message("No DNS pod runs"), message("A DNS pod that runs"))
     most, all_ = int(counts.iloc[0]), int(counts.sum())
-    if most == 1:
+    if all_ == 1:
+        found = message("One DNS pod runs, on {node:text}", node=str(counts.index[0]))
+    elif most == 1:
         found = message("No two of {all:count} DNS pods share a node", all=all_)
     else:
         found = message("{most:count} of {all:count} DNS pods run on {node:text}", most=most, all=all_, node=str(counts.index[0]))
-    crowded = tuple(str(node) for node, count in counts.items() if count > 1)
-    unavoidable = facts.snapshot.has("nodes") and len(facts.nodes) <= 1
-    fails = 1 if most == all_ and not unavoidable else None
-    return judged(SPREAD, most, found, warn=None if unavoidable else 1, fail=fails, objects=crowded)
+    nodes = len(facts.nodes) if facts.snapshot.has("nodes") else all_
+    even = math.ceil(all_ / max(nodes, 1))
+    crowded = tuple(str(node) for node, count in counts.items() if count > even)
+    return judged(SPREAD, most, found, warn=even, fail=even if most == all_ else None, objects=crowded)
 
 
 def _apart(pods: pd.DataFrame) -> Check:
@@ -167,7 +169,9 @@ def _apart(pods: pd.DataFrame) -> Check:
         return fine(APART, message("DNS runs as a DaemonSet, one pod on each node"))
     loose = spreadable.loc[~spreadable["kept_apart"].fillna(value=False).astype(bool)]
     found = message(
-        "{loose:count} of {all:count} DNS pods have neither anti-affinity nor topology spread", loose=len(loose), all=len(spreadable)
+        f"{{loose:count}} of {{all:count}} DNS {plural(len(spreadable), 'pod', 'pods')} {plural(len(loose), 'has', 'have')} neither anti-affinity nor topology spread",
+        loose=len(loose),
+        all=len(spreadable),
     )
     together = bool(loose["node"].dropna().duplicated().any())
     workloads = sorted({f"{row.namespace}/{row.workload}" for row in loose.itertuples()})

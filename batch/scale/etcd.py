@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from batch.findings import message
 from batch.scale.areas import ETCD
 from batch.scale.facts import Facts
-from batch.scale.model import Check, Rule, judged
+from batch.scale.model import Check, Rule, judged, unknown
 from batch.scale.told import Figure, figures, untold
 from batch.snapshot.control_plane import ETCD_COMMIT, ETCD_DATABASE, ETCD_FSYNC, ETCD_LEADER_CHANGES, ETCD_QUOTA
 
@@ -20,7 +20,7 @@ SIZE = Rule(
     area=ETCD,
     name="Database against its quota",
     unit="ratio",
-    measures="largest database of a member, divided by its quota; by scale.etcd_quota_bytes (2 GiB) where the quota is not told",
+    measures="database of each member, divided by that member's quota; the fullest counts; by scale.etcd_quota_bytes (2 GiB) where no quota is told",
     threshold="warns above 50 %, fails above 80 %",
     source='etcd 3.6, "System limits": a quota of 2 GiB by default, 8 GiB at most suggested; the shares are our own',
     lesson="etcd reached its default quota and from then on refused every write. All nodes failed their health checks, and an autoscaler set out to terminate them.",
@@ -65,6 +65,10 @@ LEADER_CHANGES = Rule(
 )
 RULES = (SIZE, FSYNC, COMMIT, LEADER_CHANGES)
 
+_WARNS, _FAILS = 0.5, 0.8
+_SURELY_BEYOND = 1.1
+"""Share of its quota that no database passes by much: etcd refuses writes from the quota on. Our own margin."""
+
 
 def checks(facts: Facts) -> Iterator[Check]:
     """Judge what Prometheus told of etcd."""
@@ -78,16 +82,40 @@ def _size(facts: Facts) -> Check:
     sizes = figures(facts, ETCD_DATABASE)
     if not sizes:
         return untold(facts, SIZE, "etcd", ("etcd_mvcc_db_total_size_in_bytes", "apiserver_storage_size_bytes"))
-    told = [one for one in figures(facts, ETCD_QUOTA) if one.value > 0]
-    quota = int(told[-1].value) if told else facts.settings.scale.etcd_quota_bytes
-    size = int(sizes[0].value)
+    told = {one.instance: one.value for one in figures(facts, ETCD_QUOTA) if one.value > 0}
+    if not told:
+        return _by_assumed_quota(sizes, facts.settings.scale.etcd_quota_bytes)
+    least = min(told.values())  # for a size that API servers tell, and not the member itself
+    fullest = sorted(((one.value / told.get(one.instance, least), one) for one in sizes), key=lambda pair: (-pair[0], pair[1].instance))
+    share, first = fullest[0]
     found = message(
-        "{size:bytes} of {quota:bytes} used, {share:ratio}" if told else "{size:bytes} used, {share:ratio} of etcd's default {quota:bytes}",
-        size=size,
-        quota=quota,
-        share=size / quota,
+        "{size:bytes} of {quota:bytes} used, {share:ratio}",
+        size=int(first.value),
+        quota=int(told.get(first.instance, least)),
+        share=share,
     )
-    return judged(SIZE, size / quota, found, warn=0.5, fail=0.8, objects=_above(sizes, quota / 2))
+    names = tuple(one.instance for part, one in fullest if part > _WARNS and one.instance)
+    return judged(SIZE, share, found, warn=_WARNS, fail=_FAILS, objects=names)
+
+
+def _by_assumed_quota(sizes: Sequence[Figure], quota: int) -> Check:
+    """Hold the largest database against a quota that nobody told. One that is well beyond it shows that the quota is another."""
+    share = sizes[0].value / quota
+    if share > _SURELY_BEYOND:
+        found = message(
+            "{size:bytes} used, more than the {quota:bytes} that etcd allows by default: the quota is not known", **_amounts(sizes, quota)
+        )
+        return unknown(
+            SIZE,
+            found,
+            message("Setting scale.etcd_quota_bytes, or Prometheus with {series:text} of etcd", series="etcd_server_quota_backend_bytes"),
+        )
+    found = message("{size:bytes} used, {share:ratio} of {quota:bytes}, for no quota is told", share=share, **_amounts(sizes, quota))
+    return judged(SIZE, share, found, warn=_WARNS, fail=_FAILS, objects=_above(sizes, _WARNS * quota))
+
+
+def _amounts(sizes: Sequence[Figure], quota: int) -> dict[str, int]:
+    return {"size": int(sizes[0].value), "quota": quota}
 
 
 def _slowest(facts: Facts, rule: Rule, metric: str, series: str, *, warn: float, fail: float) -> Check:

@@ -13,6 +13,9 @@ from batch.settings import Settings
 from batch.snapshot import views
 from batch.snapshot.model import Snapshot
 
+_NO_RIGHT = "no right"
+"""How the reason of a gap begins where a right is missing."""
+
 
 @dataclass(frozen=True)
 class Facts:
@@ -51,7 +54,7 @@ class Facts:
 
     def without_nodes(self, rule: Rule) -> Check | None:
         """Give the check where machines could not be read; None where they were."""
-        return None if self.snapshot.has("nodes") else unread(rule, "nodes")
+        return self.without(rule, "nodes")
 
     def in_part(self, rule: Rule) -> Check | None:
         """Give the check where only some namespaces were read; None where all were."""
@@ -67,17 +70,23 @@ class Facts:
 
     def without(self, rule: Rule, *sources: str) -> Check | None:
         """Give the check where one of these lists could not be read; None where all were."""
-        return next((unread(rule, source) for source in sources if not self.snapshot.has(source)), None)
+        return next((unread(rule, source, self._reason(source)) for source in sources if not self.snapshot.has(source)), None)
+
+    def _reason(self, source: str) -> str:
+        """Give why a source is missing, as its gap has it; "" where nothing was noted."""
+        return next((gap.reason for gap in self.snapshot.gaps if gap.source == source), "")
 
 
-def unread(rule: Rule, source: str) -> Check:
-    """Say that a list could not be read."""
-    return unknown(rule, message("The list of {source:text} could not be read", source=source), right_to(source))
+def unread(rule: Rule, source: str, reason: str) -> Check:
+    """Say that a list could not be read, and what it lacked."""
+    return unknown(rule, message("The list of {source:text} could not be read", source=source), _lacked(source, reason))
 
 
-def right_to(source: str) -> Message:
-    """Name the right that is missing."""
-    return message("The right to list {source:text}", source=source)
+def _lacked(source: str, reason: str) -> Message:
+    """Name the right that is missing, or what else went wrong; a reason of more than one part is shortened to its first."""
+    if not reason or reason.startswith(_NO_RIGHT):
+        return message("The right to list {source:text}", source=source)
+    return message("That list: {reason:text}", reason=reason.partition(": ")[0])
 
 
 def most_first(counts: pd.Series) -> pd.Series:

@@ -9,13 +9,12 @@ import pandas as pd
 from batch.scale import dns
 from batch.scale.facts import Facts
 from batch.scale.images import pull_seconds
-from batch.scale.tables import DNS_PODS, IMAGES, PENDING, QUOTAS, SYSTEMS
+from batch.scale.tables import DNS_PODS, IMAGES, PENDING, QUOTAS, SYSTEMS, UNTOLD
 
 _NODES_TRIED = re.compile(r"^0/\d+ nodes are available: ")
 _COUNTED = re.compile(r"\b\d+ (?=[A-Za-z(])")
 _PREEMPTION = re.compile(r"\s*(?:no new claims to deallocate, )?preemption: .*$", re.DOTALL)
 _UNSAID = "the scheduler has not said why"
-_UNTOLD = "unknown"
 _SYSTEM = ["kubelet_version", "container_runtime", "kernel_version", "os_image"]
 
 
@@ -72,7 +71,7 @@ def _reason(text: object) -> str:
 
 def systems(facts: Facts) -> pd.DataFrame:
     """Give the table SYSTEMS, pools in order of name and their systems by the number of nodes."""
-    nodes = facts.nodes[["node", *_SYSTEM]].fillna(_UNTOLD)
+    nodes = facts.nodes[["node", *_SYSTEM]].fillna(UNTOLD)
     nodes["pool"] = nodes["node"].map(facts.pools)
     counted = nodes.groupby(["pool", *_SYSTEM]).size().reset_index(name="node_count")
     counted = counted.sort_values(["pool", "node_count", *_SYSTEM], ascending=[True, False, True, True, True, True])

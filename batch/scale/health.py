@@ -78,6 +78,9 @@ POOLS = Rule(
     action="Raise the maximum of the pools named, after a look at the cloud's own quotas.",
     needs=("scale.autoscalers, and its component of k8s/components",),
 )
+_OF_AUTOSCALERS = {"clusterautoscalerstatus": "the cluster autoscaler", "nodepools": "Karpenter"}
+"""Sources of limits, and whose they are."""
+
 RULES = (NOT_READY, POOLS, HPAS, QUOTAS, PENDING)
 
 
@@ -107,17 +110,27 @@ def _not_ready(facts: Facts) -> Check:
 
 
 def _pools(facts: Facts) -> Check:
-    groups = facts.snapshot.table("node_groups").dropna(subset=["used_amount", "limit_amount"])
-    sources = ("clusterautoscalerstatus", "nodepools")
-    if not any(map(facts.snapshot.has, sources)):
+    limited = facts.snapshot.table("node_groups").dropna(subset=["limit_amount"])
+    groups = limited.dropna(subset=["used_amount"])
+    if not any(map(facts.snapshot.has, _OF_AUTOSCALERS)) and not _refused(facts):
         return unknown(
             POOLS,
             message("No node autoscaler was asked for its limits"),
             message("Setting scale.autoscalers, with the right that it needs"),
         )
-    if not len(groups):
-        return fine(POOLS, message("No node group has a limit"))
     at_end = groups.loc[(groups["used_amount"] >= groups["limit_amount"]).astype(bool)]
+    if not len(at_end) and _refused(facts):
+        return unknown(
+            POOLS,
+            message("The limits of {autoscalers:text} could not be read", autoscalers=" and ".join(_refused(facts))),
+            message("The right that the component of k8s/components gives; Data quality has the answer that came instead"),
+        )
+    if not len(limited):
+        return fine(POOLS, message("No node group has a limit"))
+    if not len(groups):
+        return unknown(
+            POOLS, message("No node group with a limit tells its size"), message("A status that the node autoscaler has written")
+        )
     names = tuple(dict.fromkeys(map(str, at_end["group"])))
     all_ = int(groups["group"].nunique())
     found = message(
@@ -126,6 +139,12 @@ def _pools(facts: Facts) -> Check:
         all=all_,
     )
     return judged(POOLS, len(names) / all_, found, warn=0, fail=1 - 1 / all_ if all_ > 1 else None, objects=names)
+
+
+def _refused(facts: Facts) -> list[str]:
+    """Name the autoscalers that were asked and told nothing."""
+    failed = {gap.source for gap in facts.snapshot.gaps}
+    return [name for source, name in _OF_AUTOSCALERS.items() if source in failed]
 
 
 def _hpas(facts: Facts) -> Check:
@@ -145,8 +164,14 @@ def _hpas(facts: Facts) -> Check:
 
 def _quotas(facts: Facts, quotas: pd.DataFrame) -> Check:
     counted = quotas.dropna(subset="used_ratio")
+    if not len(quotas):
+        return fine(QUOTAS, message("There are no quotas"))
+    if not len(counted) and quotas["used_amount"].isna().any():
+        return unknown(
+            QUOTAS, message("No quota tells what is used"), message("status.used of the quotas, which the controller manager counts")
+        )
     if not len(counted):
-        return fine(QUOTAS, message("There are no quotas" if not len(quotas) else "No quota limits anything that was counted"))
+        return fine(QUOTAS, message("The quotas allow nothing at all, which nothing can use up"))
     warn = facts.settings.scale.warn_ratio
     first = counted.iloc[0]
     near = counted.loc[counted["used_ratio"] > warn]
@@ -174,4 +199,11 @@ def _pending(facts: Facts, pending: pd.DataFrame) -> Check:
         limit=limit,
         longest=longest,
     )
-    return judged(PENDING, longest, found, warn=limit, fail=_FAILS_AFTER * limit, objects=tuple(map(str, pending["example"])))
+    return judged(
+        PENDING,
+        longest,
+        found,
+        warn=limit,
+        fail=_FAILS_AFTER * limit,
+        objects=tuple(map(str, pending.loc[pending["late_count"] > 0, "example"])),
+    )

@@ -58,7 +58,7 @@ RULES = (LARGEST, ON_NODE, RARE)
 def checks(facts: Facts, images: pd.DataFrame) -> Iterator[Check]:
     """Judge the images that the nodes report; `images` has the schema tables.IMAGES, largest first."""
     for rule, judge in ((LARGEST, _largest), (ON_NODE, _on_node), (RARE, _rare)):
-        yield facts.without_nodes(rule) or _unreported(facts, rule) or judge(facts, images)
+        yield facts.without_nodes(rule) or _unreported(facts, rule, images) or judge(facts, images)
 
 
 def pull_seconds(facts: Facts, size_bytes: float) -> float:
@@ -66,10 +66,10 @@ def pull_seconds(facts: Facts, size_bytes: float) -> float:
     return size_bytes / facts.settings.scale.pull_bytes_per_second
 
 
-def _unreported(facts: Facts, rule: Rule) -> Check | None:
+def _unreported(facts: Facts, rule: Rule, images: pd.DataFrame) -> Check | None:
     if not len(facts.nodes):
         return fine(rule, message("There are no nodes"))
-    if len(facts.snapshot.table("node_images")):
+    if len(images):
         return None
     return unknown(rule, message("No node reports its images"), message("nodeStatusMaxImages of the kubelets, where it is 0"))
 
@@ -86,27 +86,30 @@ def _largest(facts: Facts, images: pd.DataFrame) -> Check:
 
 
 def _on_node(facts: Facts, _images: pd.DataFrame) -> Check:
-    node, sizes = fullest_node(facts)
+    node, sizes, median_bytes = fullest_node(facts)
     median, largest = sizes[len(sizes) // 2], sizes[-1]
     one_at_a_time = pull_seconds(facts, largest + median if len(sizes) > 1 else largest)
     limit = facts.settings.scale.pull_seconds
     found = message(
-        "{serial:seconds} one at a time, {parallel:seconds} in parallel; {count:count} images, at least {total:bytes}, on {node:text}",
+        f"{{serial:seconds}} one at a time, {{parallel:seconds}} in parallel; {{count:count}} {plural(len(sizes), 'image', 'images')}, at least {{total:bytes}}, on {{node:text}}; the median node has {{median:bytes}}",
         serial=one_at_a_time,
         parallel=pull_seconds(facts, 2 * median if len(sizes) > 1 else largest),
         count=len(sizes),
         total=sum(sizes),
         node=node,
+        median=median_bytes,
     )
     return judged(ON_NODE, one_at_a_time, found, warn=limit, fail=_FAILS_AFTER * limit, objects=(node,))
 
 
-def fullest_node(facts: Facts) -> tuple[str, list[int]]:
-    """Give the node with most bytes of images, and their sizes in order."""
+def fullest_node(facts: Facts) -> tuple[str, list[int], int]:
+    """Give the machine with most bytes of images, their sizes in order, and what the median machine that reports any has."""
     reported = facts.snapshot.table("node_images")
+    reported = reported.loc[reported["node"].isin(facts.nodes["node"])]
     totals = reported.groupby("node")["size_bytes"].sum()
     node = str(min(totals.index, key=lambda name: (-int(totals[name]), name)))
-    return node, sorted(int(size) for size in reported.loc[reported["node"] == node, "size_bytes"])
+    sizes = sorted(int(size) for size in reported.loc[reported["node"] == node, "size_bytes"])
+    return node, sizes, sorted(map(int, totals))[len(totals) // 2]
 
 
 def _rare(facts: Facts, images: pd.DataFrame) -> Check:

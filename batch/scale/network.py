@@ -24,7 +24,7 @@ PLUGINS = {
     "rke2-canal": ("Canal", OVERLAY),
     "aws-node": ("Amazon VPC CNI", ROUTED),
     "netd": ("GKE", ROUTED),
-    "anetd": ("GKE Dataplane V2", ROUTED),
+    "anetd": ("GKE", ROUTED),
     "kindnet": ("kindnet", ROUTED),
     "kube-router": ("kube-router", ROUTED),
     "terway-eniip": ("Terway", ROUTED),
@@ -35,6 +35,9 @@ PLUGINS = {
 }
 """Network plugins by the DaemonSet of their installation, and whether pods' packets are wrapped by default (their documentation, 2026)."""
 
+_ON_TOP = frozenset({"Calico", "Cilium"})
+"""Plugins that also run on top of another one, for policies alone: on EKS, AKS and GKE that is an ordinary installation (their documentation, 2026)."""
+
 _SYSTEM = "kube-system"
 _ROOM, _LEAST = 2.0, 1.0
 """Addresses for each pod slot: two as GKE plans for ("Configure maximum Pods per node"), and one without which a slot is of no use."""
@@ -44,8 +47,8 @@ PLUGIN = Rule(
     area=NETWORK,
     name="Network plugin",
     unit="count",
-    measures="network plugins whose DaemonSet has pods, by the names of common installations",
-    threshold="warns when it wraps packets (an overlay), fails when two of them run",
+    measures="network plugins that connect pods, by the names of the DaemonSets of common installations",
+    threshold="warns when it wraps packets (an overlay); fails when two run that both connect pods, while Calico and Cilium also work on top of another",
     source='"Scaling Kubernetes to 2,500 nodes" (OpenAI, 2018): 2 of 10 to 15 Gbit/s through an overlay; documentation of the plugins',
     lesson="An overlay moved a fifth of what the network cards could. Pods looked slow until somebody measured the network with and without it.",
     action="Measure the throughput between two pods and between their nodes (`iperf3`); give traffic that suffers `hostNetwork` or a routed mode.",
@@ -95,18 +98,21 @@ def _plugin(facts: Facts) -> Check:
         return unknown(
             PLUGIN, message("No DaemonSet of a known network plugin has pods"), message("The documentation of your installation")
         )
-    names = ", ".join(sorted(name for name, _ in running))
-    if len(running) > 1:
-        return judged(PLUGIN, len(running), message("{names:text} run side by side", names=names), warn=1, fail=1)
-    _, mode = next(iter(running))
+    connecting = {one for one in running if one[0] not in _ON_TOP} or running
+    if len(connecting) > 1:
+        names = ", ".join(sorted(name for name, _ in connecting))
+        return judged(PLUGIN, len(connecting), message("{names:text} run side by side", names=names), warn=1, fail=1)
+    first, mode = next(iter(connecting))
+    on_top = ", ".join(sorted(name for name, _ in running - connecting))
+    name = f"{first} with {on_top} on top" if on_top else first
     words = {
         OVERLAY: "{name:text}, an overlay as it is installed by default",
         ROUTED: "{name:text}, without an overlay",
         EITHER: "{name:text}, which may be an overlay or not, as it is set up",
     }
-    found = message(words[mode], name=names)
+    found = message(words[mode], name=name)
     status = Status.WARN if mode == OVERLAY else Status.OK
-    return Check(PLUGIN, status, 1, 1, 1, found, (names,))
+    return Check(PLUGIN, status, 1, 1, 1, found, (first,))
 
 
 def _host_dns(facts: Facts) -> Check:
@@ -141,22 +147,29 @@ def _addresses(facts: Facts) -> Check:
             message("The plugin's own figures, such as free addresses of a subnet"),
         )
     columns = (nodes[name].to_list() for name in ("pod_cidrs", "allocatable_pod_count", "node"))
-    ratios = [(_smallest(ranges) / slots, str(node)) for ranges, slots, node in zip(*columns, strict=True)]
-    lowest, where = min(ratios)
-    row = nodes.loc[nodes["node"] == where].iloc[0]
+    read = [(_smallest(ranges), int(slots), str(node)) for ranges, slots, node in zip(*columns, strict=True)]
+    ratios = sorted((addresses / slots, node, addresses, slots) for addresses, slots, node in read if addresses is not None)
+    if not ratios:
+        return unknown(
+            ADDRESSES,
+            message("No range of addresses (spec.podCIDR) can be read"),
+            message("A range in CIDR notation, such as 10.0.0.0/24"),
+        )
+    lowest, where, addresses, slots = ratios[0]
     found = message(
         "{addresses:count} addresses for {slots:count} pod slots on {node:text}, the fewest for a slot",
-        addresses=min(_smallest(str(row["pod_cidrs"])), _MANY),
-        slots=int(row["allocatable_pod_count"]),
+        addresses=min(addresses, _MANY),
+        slots=slots,
         node=where,
     )
-    return judged(ADDRESSES, lowest, found, warn=_ROOM, fail=_LEAST, objects=tuple(node for ratio, node in sorted(ratios) if ratio < _ROOM))
+    return judged(ADDRESSES, lowest, found, warn=_ROOM, fail=_LEAST, objects=tuple(node for ratio, node, *_ in ratios if ratio < _ROOM))
 
 
 _MANY = 2**32
+"""More addresses than matter: so many are shown of a range of IPv6."""
 
 
-def _smallest(ranges: str) -> int:
+def _smallest(ranges: str) -> int | None:
     """Give the addresses of the smallest range: a dual-stack pod needs one of each. A range that cannot be read does not count."""
     sizes = []
     for text in ranges.split(","):
@@ -164,4 +177,4 @@ def _smallest(ranges: str) -> int:
             sizes.append(ipaddress.ip_network(text, strict=False).num_addresses)
         except ValueError:
             continue
-    return min(sizes, default=_MANY)
+    return min(sizes, default=None)

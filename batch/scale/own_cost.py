@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from batch.findings import message
 from batch.scale.areas import API_SERVER
 from batch.scale.facts import Facts
@@ -38,5 +40,5 @@ def check(facts: Facts) -> Check:
         size=int(cost["received_bytes"].sum()),
         objects=objects,
     )
-    most = _REQUESTS_EACH * objects / _OBJECTS + _BESIDE
+    most = math.ceil(_REQUESTS_EACH * objects / _OBJECTS + _BESIDE) - 1  # the largest number that is fewer
     return judged(OWN, requests, found, warn=most, fail=_TEN * most)

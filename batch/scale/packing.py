@@ -10,7 +10,7 @@ from batch.findings import message, plural
 from batch.scale.areas import PACKING
 from batch.scale.facts import Facts
 from batch.scale.model import Check, Emptying, Rule, fine, judged, unknown
-from batch.scale.slots import slot_shares
+from batch.scale.slots import sizeless, slot_shares
 
 _LITTLE = 0.5
 """--scale-down-utilization-threshold of the cluster autoscaler (1.33): a node with less requested is a candidate to go."""
@@ -64,9 +64,11 @@ def checks(facts: Facts, emptying: Emptying | None, drains: pd.DataFrame) -> Ite
 
 
 def _spread(facts: Facts) -> Check:
+    if not len(facts.nodes):
+        return fine(SPREAD, message("There are no nodes"))
     shares = slot_shares(facts)
     if not len(shares):
-        return fine(SPREAD, message("No node tells its size"))
+        return sizeless(SPREAD)
     most = shares[["cpu_ratio", "memory_ratio"]].max(axis="columns")
     little = shares.loc[most < _LITTLE, "node"]
     found = message(
@@ -91,7 +93,9 @@ def _emptying(facts: Facts, emptying: Emptying | None) -> Check:
     if emptying is None:
         return _unplanned(facts, EMPTYING)
     if not emptying.considered_node_count:
-        return fine(EMPTYING, message("There is no node that could be considered"))
+        return fine(
+            EMPTYING, message("No node can be considered: each is needed by a pod that waits, cordoned, not ready, or of the control plane")
+        )
     count, all_ = len(emptying.nodes), emptying.considered_node_count
     found = message(
         f"{{count:count}} of {{all:count}} {plural(all_, 'node', 'nodes')} could be emptied together; {{rest:count}} would do",

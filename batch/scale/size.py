@@ -9,7 +9,7 @@ import pandas as pd
 from batch.findings import message, plural
 from batch.scale.areas import SIZE
 from batch.scale.facts import Facts, most_first
-from batch.scale.model import Check, Rule, fine, judged
+from batch.scale.model import Check, Rule, Status, fine, judged
 from batch.scale.told import figures, untold
 from batch.snapshot.control_plane import STORED_OBJECTS
 
@@ -170,16 +170,23 @@ def _objects(facts: Facts) -> Check:
     if not rows:
         return untold(facts, OBJECTS, "API servers", ("apiserver_resource_objects", "apiserver_storage_objects"))
     counts = {(row.api_group, row.resource): row.value for row in rows}
-    share = max((counts[kind] / limit for kind, limit in _TESTED.items() if kind in counts), default=0.0)
+    tested = max(((counts[kind] / limit, kind[1], limit) for kind, limit in _TESTED.items() if kind in counts), default=None)
     kinds = [f"{resource}.{group}" if group else resource for group, resource in counts]
+    largest = {"largest": next(iter(counts.values())), "kind": kinds[0], "kinds": len(kinds)}
+    words = f"{{largest:count}} {{kind:text}}, the most of {{kinds:count}} {plural(len(kinds), 'kind', 'kinds')}"
+    objects = tuple(kinds[:_MOST_KINDS])
+    if tested is None:
+        return Check(OBJECTS, Status.OK, None, None, None, message(f"{words}; no number of them is tested", **largest), objects)
+    share, fullest, limit = tested
     found = message(
-        "{largest:count} {kind:text}, the most of {kinds:count} kinds; {share:ratio} of the fullest tested number",
-        largest=next(iter(counts.values())),
-        kind=kinds[0],
-        kinds=len(kinds),
+        f"{words}; nearest to what is tested: {{count:count}} {{fullest:text}}, {{share:ratio}} of {{limit:count}}",
+        count=counts["", fullest],
+        fullest=fullest,
         share=share,
+        limit=limit,
+        **largest,
     )
-    return judged(OBJECTS, share, found, warn=facts.settings.scale.warn_ratio, fail=1, objects=tuple(kinds[:_MOST_KINDS]))
+    return judged(OBJECTS, share, found, warn=facts.settings.scale.warn_ratio, fail=1, objects=objects)
 
 
 def _beyond(counts: pd.Series, limit: float) -> tuple[str, ...]:

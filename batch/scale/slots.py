@@ -7,7 +7,7 @@ import pandas as pd
 from batch.findings import message, plural
 from batch.scale.areas import SLOTS
 from batch.scale.facts import Facts
-from batch.scale.model import Check, Rule, fine, judged
+from batch.scale.model import Check, Rule, fine, judged, unknown
 
 _HALF = 0.5
 _TENTH = 0.1
@@ -32,9 +32,11 @@ def check(facts: Facts) -> Check:
     missing = facts.in_part(BINDING) or facts.without_nodes(BINDING)
     if missing:
         return missing
+    if not len(facts.nodes):
+        return fine(BINDING, message("There are no nodes"))
     shares = slot_shares(facts)
     if not len(shares):
-        return fine(BINDING, message("No node says how many pods it takes"))
+        return sizeless(BINDING)
     work = shares[["cpu_ratio", "memory_ratio"]].max(axis="columns")
     first = shares["pods_ratio"] > work
     full = shares.loc[first & (shares["pods_ratio"] > facts.settings.scale.warn_ratio)]
@@ -49,6 +51,11 @@ def check(facts: Facts) -> Check:
     )
     fails = 0.0 if idle > _TENTH * len(shares) else None
     return judged(BINDING, count, found, warn=0, fail=fails, objects=tuple(map(str, full["node"])))
+
+
+def sizeless(rule: Rule) -> Check:
+    """Say that no node tells what it has."""
+    return unknown(rule, message("No node tells its size"), message("status.allocatable of the nodes, with CPU, memory and pods"))
 
 
 def slot_shares(facts: Facts) -> pd.DataFrame:

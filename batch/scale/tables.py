@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from batch.snapshot.schema import FLAG, INTEGER, REAL, TEXT, Column, Schema
 
+UNTOLD = "unknown"
+"""What table SYSTEMS has where a node does not tell."""
+
 IMAGES = Schema(
     "scale-images",
     "one row for each image that a node reports, largest first",

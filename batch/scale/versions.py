@@ -11,6 +11,7 @@ from batch.findings import message, plural
 from batch.scale.areas import VERSIONS
 from batch.scale.facts import Facts, most_first
 from batch.scale.model import Check, Rule, fine, judged, unknown
+from batch.scale.tables import UNTOLD
 from batch.scale.told import figures, untold
 from batch.snapshot.control_plane import DEPRECATED, LISTS
 
@@ -91,7 +92,7 @@ def _skew(facts: Facts) -> Check:
         return judged(SKEW, newest - server, found, warn=0, fail=0, objects=names)
     names = tuple(sorted(node for node, number in minors.items() if number == oldest))
     found = message(
-        f"{{count:count}} of {{all:count}} {plural(len(minors), 'kubelet is', 'kubelets are')} at {{oldest:text}}, the API server at {{server:text}}",
+        f"{{count:count}} of {{all:count}} {plural(len(minors), 'kubelet', 'kubelets')} {plural(len(names), 'is', 'are')} at {{oldest:text}}, the API server at {{server:text}}",
         count=len(names),
         all=len(minors),
         oldest=f"1.{oldest}",
@@ -121,6 +122,9 @@ def _deprecated(facts: Facts) -> Check:
 def _mixed(systems: pd.DataFrame) -> Check:
     if not len(systems):
         return fine(SYSTEMS, message("There are no nodes"))
+    systems = systems.loc[(systems[_SYSTEM] != UNTOLD).any(axis="columns")]
+    if not len(systems):
+        return unknown(SYSTEMS, message("No node tells its system"), message("status.nodeInfo of the nodes"))
     kinds = most_first(systems.groupby("pool").size())
     mixed = tuple(str(pool) for pool, count in kinds.items() if count > 1)
     found = message(

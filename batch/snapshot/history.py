@@ -83,11 +83,13 @@ def load(store: BlobStore, path: str, window: Window, *, namespaces: Sequence[st
     ):
         if summary.namespaces == wanted:
             figures[summary.date] = max(figures.get(summary.date, (key, summary)), (key, summary), key=_standing)
+    last_night, last_week = max(figures, default=None), a_week_before(window.before, figures)
+    workloads = {day: _workloads(shelf, figures, day) for day in dict.fromkeys((last_night, last_week)) if day}  # one may be both
     return History(
         nights=tuple(nights[day] for day in sorted(nights)),
         summaries=tuple(figures[day][1] for day in sorted(figures)),
-        last_night=_workloads(shelf, figures, max(figures, default=None)),
-        last_week=_workloads(shelf, figures, _a_week_before(window.before, figures)),
+        last_night=workloads.get(last_night or ""),
+        last_week=workloads.get(last_week or ""),
         gaps=tuple(shelf.gaps()),
     )
 
@@ -102,16 +104,14 @@ def _standing(found: tuple[str, Summary]) -> tuple[bool, object, str]:
     return summary.complete, summary.taken_at, summary.run_id
 
 
-def _a_week_before(today: str, days: Iterable[str]) -> str | None:
+def a_week_before(today: str, days: Iterable[str]) -> str | None:
     """Choose the latest date that is 7 to 13 days back."""
     oldest, newest = ((date.fromisoformat(today) - timedelta(days=back)).isoformat() for back in (_WEEK_MOST_DAYS, WEEK_DAYS))
     return max((day for day in days if oldest <= day <= newest), default=None)
 
 
-def _workloads(shelf: _Shelf, figures: dict[str, tuple[str, Summary]], day: str | None) -> Workloads | None:
+def _workloads(shelf: _Shelf, figures: dict[str, tuple[str, Summary]], day: str) -> Workloads | None:
     """Read the workloads of the run whose summary counts for that date."""
-    if day is None:
-        return None
     name = figures[day][0].rpartition("/")[2]
     return next((read for _, read in shelf.read(_WORKLOADS, day.__eq__, summaries.decode_workloads, _WORKLOADS_EFFECT, name)), None)
 

@@ -208,6 +208,7 @@ PODS = Schema(
             "whether it says, required or preferred, to stay away from others: anti-affinity or topology spread",
             nullable=True,
         ),
+        Column("sized_as_a_whole", FLAG, "spec.resources: whether it has requests or limits beside those of its containers", nullable=True),
     ),
 )
 

@@ -185,5 +185,5 @@ def _read(data: bytes, schema: Schema) -> tuple[pa.Table, dict[str, Any]]:
         if version == VERSION:
             return table.select([column.name for column in schema.columns]).cast(schema.arrow).replace_schema_metadata(None), head
     except (pa.ArrowException, KeyError, TypeError, ValueError) as error:
-        raise ForeignSummaryError(f"it is no {schema.name} of a run: {error}") from error
+        raise ForeignSummaryError(f"it is no file of a run's {schema.name}: {error}") from error
     raise ForeignSummaryError(f"its version is {version}, and this one reads version {VERSION}")

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pandas as pd
+import pytest
 
 from batch.collect.jobs import CronJobCollector, JobCollector
 from batch.collect.rejects import Rejects
@@ -110,6 +111,22 @@ def test_absent_fields_are_na_and_zeros_are_zeros() -> None:
     assert (rows["per-index"]["backoff_limit_per_index"], rows["per-index"]["indexed"]) == (0, True)
     assert rows["other"]["managed_by"] == "kueue.x-k8s.io/multikueue"
     assert not {"managed_by", "pod_deadline_seconds"} & known["own"]
+
+
+@pytest.mark.parametrize(("value", "manual"), [("manual", True), ("scheduled", False), (None, False), (1, False)])
+def test_a_job_is_started_by_hand_when_kubectl_says_so(value: object, *, manual: bool) -> None:
+    """Whether the reference controls tells nothing: kubectl 1.37.1 makes it so, earlier ones did not."""
+    for controls in (False, True):
+        made = a_job("rerun", **of_cronjob(controller=controls, annotations={"cronjob.kubernetes.io/instantiate": value}))
+        (row,) = tables(made)["jobs"].to_dict("records")
+        assert (row["manual"], row["controlled"], row["owner_kind"], row["owner_name"]) == (manual, controls, "CronJob", CRONJOB_NAME)
+
+
+def test_the_owner_is_the_one_that_controls_wherever_it_stands() -> None:
+    others = [{"kind": "Workflow", "name": "w", "uid": "w"}, {"kind": "JobSet", "name": "set", "uid": "s", "controller": True}]
+    for references in (others, others[::-1]):
+        (row,) = tables(a_job("j", ownerReferences=references))["jobs"].to_dict("records")
+        assert (row["owner_kind"], row["owner_name"], row["controlled"]) == ("JobSet", "set", True)
 
 
 def a_cronjob(name: str = CRONJOB_NAME, **spec: Any) -> dict[str, Any]:

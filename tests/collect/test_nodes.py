@@ -29,6 +29,13 @@ def test_without_allocatable_capacity_counts_and_without_both_it_is_unknown() ->
     assert not rejects
 
 
+def test_the_architecture_is_that_of_the_kubelet_else_that_of_the_label() -> None:
+    label = {"kubernetes.io/arch": "arm64"}
+    told = node("told", labels=label, status={"nodeInfo": {"architecture": "amd64"}})
+    rows = tables_of(told, node("labelled", labels=label), node("unknown"))[0]["nodes"].set_index("node")["architecture"]
+    assert (rows["told"], rows["labelled"], rows.isna()["unknown"]) == ("amd64", "arm64", True)
+
+
 def test_capacity_and_allocatable_in_different_units() -> None:
     tables, _ = tables_of(
         node(status={"capacity": {"ephemeral-storage": "10190100Ki"}, "allocatable": {"ephemeral-storage": "9391196145"}})

@@ -50,6 +50,13 @@ def test_sidecars_and_init_containers_have_their_rows() -> None:
     assert tables["pods"]["container_count"].tolist() == [2]
 
 
+def test_pods_with_resources_of_their_own_are_told_apart() -> None:
+    rows = tables_of(pod("whole", spec={"resources": {"requests": {"cpu": "1"}}}), pod("empty", spec={"resources": {}}), pod("parts"))[
+        "pods"
+    ]
+    assert dict(zip(rows["pod"], rows["sized_as_a_whole"], strict=True)) == {"whole": True, "empty": False, "parts": False}
+
+
 def test_pods_of_equal_labels_share_one_set() -> None:
     tables = tables_of(pod("a", labels={"app": "x"}), pod("b", labels={"app": "x"}), pod("c"))
     assert tables["pods"]["label_set"].nunique() == 2

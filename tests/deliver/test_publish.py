@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -82,6 +83,38 @@ def test_a_failure_at_any_write_shows_no_half_report_and_a_retry_ends_the_same(s
     assert store.blobs == undisturbed.blobs
 
 
+@pytest.mark.parametrize("gap", range(len(FILES) + len(REMEMBERED) + 1))
+def test_a_try_after_one_that_delivered_shows_no_mixture_of_both(serve: Serve, gap: int) -> None:
+    """The first try of a Job can deliver and fail all the same, at another output or the mail; the next one collects anew."""
+    other = tuple(replace(file, data=file.data + b" again") for file in FILES)
+    first, again = report(history=REMEMBERED), report(history=REMEMBERED, artifacts=other, taken_at=TAKEN_AT + timedelta(hours=1))
+    store = MemoryStore()
+    serve(store, first)
+    store.fails_at = gap
+    assert serve(store, again)[0].error is not None
+    assert RUN + "manifest.json" not in store.blobs
+    store.fails_at = None
+    serve(store, night(1))
+    assert RUN.encode() not in store.blobs["index.html"]
+    assert serve(store, again)[0].error is None
+    undisturbed = MemoryStore()
+    serve(undisturbed, night(1))
+    serve(undisturbed, again)
+    assert store.blobs == undisturbed.blobs
+
+
+def test_a_key_that_may_not_delete_delivers_again_all_the_same(serve: Serve, caplog: pytest.LogCaptureFixture) -> None:
+    class Kept(MemoryStore):
+        def delete(self, key: str) -> None:
+            raise StorageError(f"could not delete {key}: access denied", "Grant s3:DeleteObject.")
+
+    store = Kept()
+    serve(store, report())
+    assert serve(store, report(taken_at=TAKEN_AT + timedelta(hours=1)))[0].error is None
+    assert "an earlier try" in caplog.text
+    assert "03:05" in store.blobs["index.html"].decode()
+
+
 def test_latest_never_moves_back(serve: Serve) -> None:
     store = MemoryStore()
     serve(store, night(1))
@@ -143,10 +176,10 @@ def test_only_manifests_that_are_new_are_read(serve: Serve) -> None:
     store = MemoryStore()
     for number in range(3):
         serve(store, night(number))
-    assert store.reads == ["index.html", "cluster=prod-1/latest.json"]
+    assert store.reads[1:] == ["index.html", "cluster=prod-1/latest.json"]  # first, whether an earlier try was here
     del store.blobs["index.html"]
     serve(store, night(3))
-    assert [key for key in store.reads if key.endswith("manifest.json")] == [
+    assert [key for key in store.reads[1:] if key.endswith("manifest.json")] == [
         f"cluster=prod-1/date=2026-{date}/run=2026{date.replace('-', '')}T020500Z/manifest.json" for date in ("11-30", "12-01", "12-02")
     ]
 

@@ -79,6 +79,16 @@ def test_an_unfinished_job_gets_what_its_owners_runs_say_else_twice_its_age() ->
     assert found["r0"] is None
 
 
+def test_a_young_job_without_others_gets_none_for_it_would_end_before_anybody_has_read_of_it() -> None:
+    young, old = (job(name, started_at=TAKEN_AT - timedelta(hours=age)) for name, age in (("young", 23), ("old", 24)))
+    assert {one.name: one.proposal for one in assessed(young, old).jobs} == {"young": None, "old": Proposal(2 * DAY, DAY, run_count=0)}
+
+
+def test_a_deadline_that_was_raised_since_is_not_lowered() -> None:
+    runs = [ended("a", 900), ended("b", 1000), cut("x", 1800), cut("y", 1800)]
+    assert assessed(*runs, cronjobs=[cronjob("c", deadline_seconds=2 * HOUR)]).cronjobs[0].proposal is None
+
+
 def test_owners_of_one_name_in_two_namespaces_or_kinds_are_two() -> None:
     runs = [ended("a", 100), ended("b", 100, namespace="other"), ended("c", 100, owner_kind="Workflow")]
     assert assessed(*runs, cronjobs=[cronjob("c", deadline_seconds=None)], runs_min=2).cronjobs[0].proposal is None

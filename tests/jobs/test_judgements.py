@@ -44,8 +44,45 @@ def test_gpus_without_an_end_come_with_what_they_cost_and_a_script() -> None:
     assert text(found) == (
         "2 unfinished Jobs have no deadline, and hold 8 GPUs | "
         "Nothing ends default/train: it has run for 9 h and has held 72 GPU-hours. | "
-        "Read and run deadlines/kubectl.sh, which sets the proposed deadlines"
+        "Set spec.activeDeadlineSeconds where they are made"
     )
+
+
+def test_old_jobs_have_a_deadline_to_set() -> None:
+    found = findings(job("train", started_at=TAKEN_AT - timedelta(days=2)))["jobs.without-deadline"]
+    assert text(found).endswith("Read and run deadlines/kubectl.sh, which sets the proposed deadlines")
+
+
+def test_a_job_whose_gone_pods_nobody_knows_is_not_behind_all_others() -> None:
+    retried = job("retried", started_at=TAKEN_AT - timedelta(hours=9), resources={GPU: 8}, failed_pod_count=1)
+    small = job("small", started_at=TAKEN_AT - timedelta(hours=9))
+    pods = [
+        holding(retried, 8),
+        pod("q", owner_kind="Job", owner_uid=small.columns["uid"], resources={GPU: 1}, started_at=TAKEN_AT - timedelta(hours=9)),
+    ]
+    assert findings(retried, small, pods=pods)["jobs.without-deadline"].objects == ("default/retried", "default/small")
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"conditions": {"SuccessCriteriaMet": "SuccessPolicy"}},
+        {"conditions": {"FailureTarget": "PodFailurePolicy"}},
+        {"deleted_at": TAKEN_AT - timedelta(hours=5)},
+    ],
+)
+def test_a_job_that_only_waits_for_a_pod_needs_that_pod_gone_and_no_deadline(columns: dict[str, Any]) -> None:
+    row = job("j", started_at=TAKEN_AT - timedelta(days=3), **columns)
+    kept = {"deleted_at": TAKEN_AT - timedelta(hours=2), "finalizers": "example.com/flush"}
+    late, in_grace = (
+        findings(row, pods=[pod("p", owner_kind="Job", owner_uid="uid-default-j", **it)])
+        for it in (kept, {"deleted_at": TAKEN_AT + timedelta(seconds=9)})
+    )
+    assert list(late) == ["jobs.outlived"]
+    assert text(late["jobs.outlived"]).startswith(
+        "1 Job is over but has pods that are not gone | default/j: Pod p should be gone since 2 h; it is kept by example.com/flush."
+    )
+    assert in_grace == {}
 
 
 @pytest.mark.parametrize(("age", "severity"), [(timedelta(hours=23), Severity.ADVICE), (timedelta(hours=25), Severity.WARNING)])

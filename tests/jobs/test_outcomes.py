@@ -45,7 +45,17 @@ def test_a_job_that_is_about_to_end_has_not_ended() -> None:
     failing = only(job("j", conditions={"FailureTarget": "DeadlineExceeded"}, deadline_seconds=600))
     done = only(job("j", conditions={"SuccessCriteriaMet": "CompletionsReached"}))
     assert (failing.state, failing.reason, failing.ending, failing.overdue) == (State.RUNNING, "DeadlineExceeded", "DeadlineExceeded", True)
-    assert (done.state, done.ending) == (State.RUNNING, None)
+    assert (done.state, done.reason, done.closing) == (State.RUNNING, "CompletionsReached", True)
+
+
+@pytest.mark.parametrize("condition", ["Suspended", "example.com/QuotaReserved"])
+def test_what_others_say_of_a_job_does_not_make_it_run(condition: str) -> None:
+    """One that was resumed a moment ago has its condition Suspended until the controller has looked."""
+    assert only(job("j", started_at=None, conditions={condition: "x"})).state is State.PENDING
+
+
+def test_a_start_by_a_clock_that_is_ahead_leaves_the_whole_time_and_no_more() -> None:
+    assert only(job("j", started_at=TAKEN_AT + timedelta(seconds=5), deadline_seconds=600)).remaining_seconds == 600
 
 
 def test_a_failed_job_has_no_completion_time_and_still_a_duration() -> None:
@@ -99,6 +109,12 @@ def test_a_job_is_pending_until_a_pod_of_it_has_run(columns: dict[str, Any], pha
         ({"conditions": {"Failed": "BackoffLimitExceeded"}, "failed_pod_count": 8, "parallelism": 2}, 6),
         ({"conditions": {"Failed": "DeadlineExceeded"}, "failed_pod_count": 1}, 0),
         ({"failed_pod_count": 1}, 1),
+        # each of ten indexes failed twice, four pods at a time: ten were tried again
+        (
+            {"conditions": {"Failed": "FailedIndexes"}, "failed_pod_count": 20, "failed_indexes": "90-99", "parallelism": 4},
+            10,
+        ),
+        ({"failed_pod_count": 3, "failed_indexes": "7", "parallelism": 4}, 2),  # still at work, and one index has no more tries
     ],
 )
 def test_retries_are_the_pods_that_took_the_place_of_others(columns: dict[str, Any], retries: int) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import email
 import email.policy
-import getpass
+import grp
 import os
+import pwd
 import shutil
 import socket
 import subprocess
@@ -134,18 +135,19 @@ def running() -> Iterator[Exim]:
 
 def _write(server: Exim) -> None:
     folder, root = server.folder, os.getuid() == 0
-    user = "Debian-exim" if root else getpass.getuser()
+    user = "Debian-exim" if root else pwd.getpwuid(os.getuid()).pw_name
+    group = user if root else grp.getgrgid(os.getgid()).gr_name
     for name in ("Maildir", "spool", "log"):
         (folder / name).mkdir()
     make_certificates(folder)
     ports = {"plain": server.plain, "starttls": server.starttls, "tls": server.tls}
-    text = _CONFIG.format(folder=folder, user=user, group=user, size=SIZE_LIMIT, login=USER, password=PASSWORD, **ports)
+    text = _CONFIG.format(folder=folder, user=user, group=group, size=SIZE_LIMIT, login=USER, password=PASSWORD, **ports)
     (folder / "exim.conf").write_text(text)
     (folder / "exim.conf").chmod(0o644)
     if root:
         for path in (*folder.glob("[MsSlL]*"), folder / "server.key"):
             if path.name != "exim.conf":
-                shutil.chown(path, user, user)
+                shutil.chown(path, user, group)
 
 
 def make_certificates(folder: Path) -> None:

@@ -109,13 +109,40 @@ def test_only_those_who_wait_are_tried_again() -> None:
     assert [line[9:-1] for line in script.heard if line.startswith("rcpt")] == [*PEOPLE, "b@example.com"]
 
 
-def test_a_server_that_takes_less_than_it_says_gets_the_mail_without_the_pdf() -> None:
-    receipts, _ = send(script := Script(answers={"DATA.": ["552 too large"]}))
+def test_a_server_that_ends_the_session_among_the_recipients_has_served_nobody() -> None:
+    busy = {"RCPT": ["250 ok", "421 4.7.0 too many"]}
+    receipts, _ = send(script := Script(answers=busy), *PEOPLE, "c@example.com", attempts=1)
+    assert [receipt.location for receipt in receipts] == ["mailto:a@example.com,b@example.com,c@example.com"]
+    assert "ended the session before it had the message; b@example.com: 421 4.7.0 too many" in errors(receipts)
+    assert script.messages == []
+    again, _ = send(script := Script(answers={"RCPT": ["250 ok", "421 4.7.0 too many"]}), *PEOPLE)
+    assert (errors(again), len(script.messages)) == ("", 1)
+
+
+def test_a_mail_that_does_not_fit_even_without_the_pdf_is_said() -> None:
+    receipts, _ = send(script := Script(answers={"DATA.": ["552 too large", "552 too large"]}))
+    assert "finds the message too large" in errors(receipts)
+    assert receipts[0].remedy.endswith("let the server take larger messages.")
+    assert len(script.messages) == 2
+
+
+@pytest.mark.parametrize("said", ["552 too large", "554 5.3.4 Message too big", "550 5.2.3 exceeds the limit"])
+def test_a_server_that_takes_less_than_it_says_gets_the_mail_without_the_pdf(said: str) -> None:
+    receipts, _ = send(script := Script(answers={"DATA.": [said]}))
     assert errors(receipts) == ""
     with_pdf, without = map(read, script.messages)
     assert len(list(with_pdf.iter_attachments())) == 1
     assert list(without.iter_attachments()) == []
     assert with_pdf["Message-ID"] == without["Message-ID"]
+
+
+@pytest.mark.parametrize(("features", "changes"), [((), {"message_bytes_max": 1000}), (("SIZE 1000",), {})])
+def test_a_pdf_that_does_not_fit_is_not_even_tried(features: tuple[str, ...], changes: dict[str, Any]) -> None:
+    receipts, _ = send(script := Script(features=("8BITMIME", *features)), **changes)
+    assert errors(receipts) == ""
+    (sent,) = map(read, script.messages)
+    assert list(sent.iter_attachments()) == []
+    assert "is not attached: a message may have 1,000 bytes, as encoded." in text_of(script).replace("\n", " ")
 
 
 def test_nobody_there_is_said() -> None:
@@ -232,12 +259,18 @@ def test_a_pdf_that_could_not_be_made_is_said() -> None:
 def test_a_folder_is_named_and_a_bucket_linked_with_the_time_its_links_end(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     stores = {"s3://b/p": MemoryStore(makes_links=True)}
     monkeypatch.setattr(places_module, "open_store", lambda url, _: stores.get(url, MemoryStore()))
-    receipts = [Receipt("s3://b/p", "s3://b/p/run/"), Receipt(str(tmp_path), f"{tmp_path}/run/")]
+    long = f"{tmp_path}/{'x' * 80}/run/"
+    receipts = [Receipt("s3://b/p", "s3://b/p/run/"), Receipt(str(tmp_path), long)]
     _, _ = send(script := Script(), receipts=receipts, link_seconds=3600)
     words = text_of(script)
     assert "Report as PDF: https://store.example/cluster=test/date=2026-03-01/run=20260301T030000Z/report.pdf?signed" in words
     assert "(the link opens without a login until 30 November 2026, 03:05 UTC)" in words
-    assert f"{tmp_path}/run/" in words
+    assert f"- {long}" in words
+    assert "What its charts show - " in words
+    plain = read(script.messages[-1]).get_body(("plain",))
+    assert plain is not None
+    assert f"- {long}" in plain.get_content().splitlines()
+    assert plain.get_content().splitlines()[-2] == "-- "  # by which mail programs know a signature (RFC 3676, section 4.3)
 
 
 def test_a_link_that_cannot_be_made_costs_no_mail(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -280,10 +313,21 @@ def test_no_host_is_no_mail() -> None:
 # settings
 
 
-@pytest.mark.parametrize("address", ["a@b\r\nBcc: c@d", "a b@c", "a", "@b", "a@", "a@b,c@d", "A <a@b>", "a@b\x00"])
+@pytest.mark.parametrize(
+    "address", ["a@b\r\nBcc: c@d", "a b@c", "a", "@b", "a@", "a@b,c@d", "A <a@b>", "a@b\x00", "a@ä..org", f"a@{'x' * 64}.org"]
+)
 def test_what_is_no_address_is_refused(address: str) -> None:
     with pytest.raises(ValueError, match="is no mail address"):
         MailSettings.model_validate({"recipients": [address]})
+
+
+def test_a_sender_is_written_in_letters_that_every_server_carries() -> None:
+    receipts, _ = send(script := Script(), sender="nightcap@größe.example")
+    assert errors(receipts) == ""
+    assert read(script.messages[0])["From"].addresses[0].addr_spec == "nightcap@xn--gre-6ka8i.example"
+    assert read(script.messages[0])["Message-ID"].endswith("@xn--gre-6ka8i.example>")
+    with pytest.raises(ValueError, match="take plain ones for the sender"):
+        MailSettings.model_validate({"sender": "nächt@example.com"})
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from batch.plan.measured import with_usage
+from batch.plan.measured import age_gaps, with_usage
 from batch.plan.nodes import node_capacity
 from batch.settings import Settings
 from batch.snapshot import views
@@ -72,6 +72,17 @@ def test_a_measurement_that_is_too_old_is_no_measurement() -> None:
     stale = usage("a", CORE, MIB, measured_at=TAKEN_AT - timedelta(seconds=601))
     frame = capacity(snapshot(nodes=[node("n1")], pods=[pod("a")], usage=[stale]))
     assert frame.loc["n1", "usage_cpu_nanocores"] is pd.NA
+
+
+def test_how_many_pods_have_only_old_measurements_is_a_gap() -> None:
+    rows = [
+        usage(name, CORE, MIB, measured_at=TAKEN_AT - timedelta(seconds=age))
+        for name, age in (("a", 601), ("a", 900), ("b", 900), ("b", 600))
+    ]
+    found = age_gaps(snapshot(nodes=[node("n1", machine_usage=(CORE, GIB))], pods=[pod("a"), pod("b")], usage=rows), 600)
+    assert [(gap.source, gap.reason.split(",")[0]) for gap in found] == [
+        ("podmetrics", "1 of 2 were measured more than 600 s before the report's time")
+    ]
 
 
 def test_a_node_without_node_metrics_has_unknown_machine_usage() -> None:

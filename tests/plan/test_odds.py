@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from math import comb
 from typing import Any
 
 import pandas as pd
@@ -56,6 +57,16 @@ def test_the_recommended_one_comes_first_then_the_clusters_then_others_of_anothe
 
 def test_no_more_lines_than_can_be_told_apart() -> None:
     assert len(compared({f"f{n}": (4 * n, 0) for n in range(1, 10)}, slots=50)) == 6
+
+
+def test_the_safe_number_is_there_however_many_slots_there_are() -> None:
+    # 1,000 slots are looked at in steps of 9: 1, 10 … 91, 100 alone would say that 91 pods of 1 or 2 MiB are safe in 150 MiB. 92 are: more than
+    # 150 - 92 = 58 of them are large with 1 of 2 to the 92nd for each way to choose them, together less than 1 %.
+    (found,) = compared({"a": (150, 0)}, slots=1000)
+    within = [pods for pods, chance in zip(found.pod_counts, found.memory, strict=True) if chance <= 0.01]
+    safe = max(n for n in range(76, 151) if sum(comb(n, large) for large in range(150 - n + 1, n + 1)) <= 2**n / 100)
+    assert within[-1] == safe
+    assert safe + 1 in found.pod_counts
 
 
 def test_a_node_without_a_slot_has_no_chances() -> None:

@@ -25,13 +25,11 @@ class Request:
 
 @dataclass(frozen=True)
 class Reply:
-    """What is answered; `pause` is called before each piece of the body."""
+    """What is answered; `shorter_by` bytes of the body are announced and never come."""
 
     status: int
     body: bytes = b""
     headers: dict[str, str] = field(default_factory=dict)
-    pieces: int = 1
-    pause: Callable[[], None] = lambda: None
     shorter_by: int = 0
 
 
@@ -73,12 +71,9 @@ def standing(fault: Fault, target: str | None = None) -> Iterator[Proxy]:
                 self.send_header(name, value)
             self.send_header("Content-Length", str(len(reply.body)))
             self.end_headers()
-            size = max(1, -(-len(reply.body) // reply.pieces))
             with contextlib.suppress(OSError):
-                for start in range(0, len(reply.body) - reply.shorter_by, size):
-                    reply.pause()
-                    self.wfile.write(reply.body[: len(reply.body) - reply.shorter_by][start : start + size])
-                    self.wfile.flush()
+                self.wfile.write(reply.body[: len(reply.body) - reply.shorter_by])
+                self.wfile.flush()
             self.close_connection = bool(reply.shorter_by)
 
         def _passed_on(self, body: bytes) -> Reply:

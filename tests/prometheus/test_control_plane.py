@@ -56,6 +56,10 @@ def new_names() -> Iterator[Series]:
     yield from histogram("etcd_disk_backend_commit_duration_seconds", **own)
     yield from histogram("apiserver_request_sli_duration_seconds", group="", resource="pods", verb="POST", scope="resource", **own)
     yield from histogram("apiserver_request_sli_duration_seconds", group="", resource="pods", verb="WATCH", scope="cluster", **own)
+    following = {"group": "", "resource": "pods", "subresource": "log", "verb": "GET", "scope": "resource"}
+    yield counter("apiserver_request_sli_duration_seconds_bucket", 0, le="30", **following, **own)
+    yield counter("apiserver_request_sli_duration_seconds_bucket", 100, le="60", **following, **own)
+    yield counter("apiserver_request_sli_duration_seconds_bucket", 100, le="+Inf", **following, **own)
     yield series("etcd_server_leader_changes_seen_total", lambda minute: 1 + sum(minute >= start for start in (700, 703, 706)), **own)
     yield counter(
         "apiserver_flowcontrol_dispatched_requests_total", 60, flow_schema="service-accounts", priority_level="workload-low", **own
@@ -132,6 +136,7 @@ def test_each_figure_is_that_of_the_raw_samples_of_the_selected_cluster(today: M
     assert found["dns_requests_per_second", "10.1.0.1:9153"] == pytest.approx(250)
     assert ("deprecated_api_requested", "flowcontrol.apiserver.k8s.io", "v1beta3", "flowschemas", "1.32") in found
     assert not [key for key in found if "broken" in key or "WATCH" in key]
+    assert ("request_p99_seconds", "pods", "GET", "resource") not in found  # following a log lasts as long as somebody looks
 
 
 @pytest.mark.parametrize(

@@ -147,9 +147,9 @@ def test_an_answer_that_breaks_off_is_asked_again(store: str, measured: Measures
 
 
 def test_a_body_that_trickles_in_is_given_up() -> None:
-    """By a clock that goes on two seconds with every look at it, an answer that comes byte by byte takes too long."""
+    """By a clock that goes on two seconds with every look at it, an answer that takes 32 reads or more comes too slowly."""
     ticks = itertools.count(step=2.0)
-    with proxy.standing(lambda _: Reply(200, b"x" * 1000, pieces=1000)) as way:
+    with proxy.standing(lambda _: Reply(200, b"x" * 2**21)) as way:
         asking = Prometheus(conftest.given(way.address, prometheus={"timeout_seconds": 20}), "test", lambda _: None)
         found = asking.measure(week.AT, week.tables(), (), Deadline(None, 0, lambda: next(ticks), 0))
     assert "the answer had not arrived within 25 s" in only_gap(found)

@@ -88,7 +88,7 @@ def test_every_check_of_growth_is_there_with_null_for_what_is_not_known(small: d
 def test_what_was_not_asked_is_a_gap_once() -> None:
     given = (Gap("nodes", "forbidden", "Node figures are unknown."),) * 2
     gaps = document(snapshot(), empty_plan(), gaps=given)["gaps"]
-    assert sorted(gap["source"] for gap in gaps) == ["GPU activity", "nodes", "prices", "prometheus"]
+    assert sorted(gap["source"] for gap in gaps) == ["nodes", "prices", "prometheus"]
 
 
 def test_cores_are_floats_and_bytes_integers(small: dict[str, Any]) -> None:

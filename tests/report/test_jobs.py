@@ -19,7 +19,7 @@ from batch.jobs.judgements import SCRIPT
 from batch.report.charts.draw import NARROW_MM, WIDE_MM, draw
 from batch.report.deadline_patches import deadline_patches
 from batch.report.format import render_message
-from batch.report.model import Section
+from batch.report.model import Lanes, Section
 from batch.settings import Settings
 from batch.snapshot.model import Snapshot
 from tests.builders import CORE, TAKEN_AT, JobRows, cronjob, job, node, pod, snapshot
@@ -158,7 +158,7 @@ def test_files_for_the_first_and_commands_for_all() -> None:
         (busy(), "1 Job is past its deadline and not over"),
         (snapshot(jobs=[job("a"), job("b", deadline_seconds=9000)]), "1 of 2 unfinished Jobs has no deadline"),
         (snapshot(jobs=[job("b", deadline_seconds=9000), *runs(2)]), "Every unfinished Job has a deadline; none of 3 Jobs has failed"),
-        (snapshot(jobs=[job("b", conditions={"Failed": "x"})]), "Every unfinished Job has a deadline; 1 of 1 Jobs failed"),
+        (snapshot(jobs=[job("b", conditions={"Failed": "x"})]), "Every Job has ended; it failed"),
     ],
 )
 def test_the_title_says_what_was_found(shot: Snapshot, title: str) -> None:
@@ -168,6 +168,47 @@ def test_the_title_says_what_was_found(shot: Snapshot, title: str) -> None:
 def test_without_jobs_the_section_is_its_title() -> None:
     empty = section(snapshot())
     assert (empty.lede, empty.tables, empty.charts, empty.how_to_read, empty.sentences["patches"]) == ((), {}, {}, (), ())
+
+
+def test_runs_of_cronjobs_are_unknown_where_jobs_could_not_be_read() -> None:
+    (found,) = document(snapshot(cronjobs=[cronjob("c", deadline_seconds=None)], unread=["jobs"]))["jobs"]["cronjobs"]
+    assert {found[f"{name}_count"] for name in ("unfinished", "succeeded", "failed", "deadline_exceeded", "manual")} == {None}
+    made = section(snapshot(cronjobs=[cronjob("c", deadline_seconds=None)], unread=["jobs"]))
+    assert made.tables["cronjobs"].rows[0].cells[4:6] == (None, None)
+    assert "because Jobs could not be read" in words(finding.detail for finding in made.findings)
+
+
+@pytest.mark.parametrize(
+    ("jobs", "title"),
+    [
+        ([job("a", conditions={"Complete": None}, completed_at=TAKEN_AT)], "Every Job has ended"),
+        ([job("a", conditions={"Failed": "x"})], "Every Job has ended; it failed"),
+        ([job("a", deadline_seconds=9000)], "Every unfinished Job has a deadline"),
+        (
+            [job("a", deadline_seconds=9000), job("b", conditions={"Failed": "x"})],
+            "Every unfinished Job has a deadline; 1 of 2 Jobs failed",
+        ),
+    ],
+)
+def test_the_title_of_a_quiet_cluster(jobs: list[JobRows], title: str) -> None:
+    assert words([section(snapshot(jobs=jobs)).title]) == title
+
+
+def test_a_job_that_a_pod_keeps_is_no_success_in_the_chart() -> None:
+    kept = pod("p", owner_kind="Job", owner_uid="uid-default-j", deleted_at=TAKEN_AT - timedelta(hours=2), finalizers="example.com/flush")
+    made = section(snapshot(jobs=[job("j", conditions={"SuccessCriteriaMet": "SuccessPolicy"})], pods=[kept]))
+    assert words([made.title]) == "1 Job is over but has pods that are not gone"
+    drawing = made.charts["lanes"].drawing
+    assert isinstance(drawing, Lanes)
+    assert drawing.lanes[0].word == "kept by a pod"
+
+
+def test_a_cronjob_that_never_starts_is_not_said_to_start_at_an_unknown_time() -> None:
+    assert section(snapshot(cronjobs=[cronjob("c", "0 0 31 2 *")])).tables["cronjobs"].rows[0].cells[2] == "never"
+
+
+def test_jobs_without_any_cronjob_that_could_be_read() -> None:
+    assert words([section(snapshot(unread=["cronjobs"])).title]) == "There are no Jobs; CronJobs could not be read"
 
 
 def test_unread_cronjobs_are_said_so() -> None:

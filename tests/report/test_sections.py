@@ -1,5 +1,7 @@
 import dataclasses
 
+import pytest
+
 from batch.findings import Finding, Message, Severity, message
 from batch.report.format import render_message
 from batch.report.sections.summary import urgent
@@ -49,6 +51,19 @@ def test_a_section_without_data_is_one_calm_sentence() -> None:
     assert render_message(empty["capacity"].title) == "This cluster has no nodes"
     assert render_message(empty["profile-all-pods"].title) == "No such pod is running"
     assert not any(section.charts for section in empty.values())
+
+
+@pytest.mark.parametrize(
+    ("used", "machine", "words"),
+    [
+        (None, None, "Neither what pods use nor what machines use was measured."),
+        ((CORE, MIB), None, "Use was measured for 1 of the pods, but not for machines as a whole."),
+        (None, (CORE, MIB), "Use was measured for none of the pods, and for 1 of 1 machine as a whole."),
+    ],
+)
+def test_what_was_measured_is_said_in_plain_words(used: tuple[int, int] | None, machine: tuple[int, int] | None, words: str) -> None:
+    made = sections_of(snapshot(nodes=[node("n1", machine_usage=machine)], pods=[pod("a", usage=used)]))
+    assert words in [render_message(sentence) for sentence in made["capacity"].lede]
 
 
 def test_unread_nodes_are_unknown_and_not_none() -> None:

@@ -78,3 +78,13 @@ def test_without_pods_or_sizes_there_is_no_fleet() -> None:
     arm = section("fleets", [node("n1", architecture="riscv64")], [pod("p", cpu=CORE)])
     assert plain(arm.title) == "How many nodes would do is unknown"
     assert "because the pods run on another CPU architecture" in " ".join(map(plain, arm.sentences["skipped"]))
+
+
+def test_right_sized_pods_that_fit_no_node_of_a_flavor_are_said() -> None:
+    # As they ask today one m5.xlarge takes all three; the two that need 6 cores fit none of them.
+    nodes = [node("n1", instance_type="m5.xlarge", provider="aws"), node("n2", instance_type="big", provider="aws", cpu=64 * CORE)]
+    web = [pod(name, cpu=CORE, workload_kind="Deployment", workload="web", usage=(6 * CORE, GIB)) for name in ("a", "b")]
+    given = {"plan": {"flavor_names": ["m5.xlarge"]}, "rightsizing": {"samples_min": 1, "days_min": 1}}
+    found = sections_of(snapshot(nodes=nodes, pods=[*web, pod("c", cpu=CORE)]), **given)["fleets"]
+    assert plain(found.lede[2]) == "With the requests that are recommended it would be 1 node that leaves 2 pods over."
+    assert plain(found.tables["fleets"].rows[1].cells[5]) == "1, 2 left over"  # type: ignore[arg-type]  # a cell of text

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,12 @@ from batch.plan.assess import assess as assess_plan
 from batch.plan.forecast.assess import assess
 from batch.plan.model import CapacityPlan
 from batch.report import sections
+from batch.report.charts.courses import figure
 from batch.report.charts.draw import NARROW_MM, WIDE_MM, draw
 from batch.report.document import encode, report_document
 from batch.report.exports import tables
 from batch.report.format import render_message
-from batch.report.model import Section
+from batch.report.model import Course, Reach, Section
 from batch.report.sections.material import Material
 from batch.scale.assess import assess as assess_scale
 from batch.settings import Settings
@@ -119,6 +121,12 @@ def test_the_title_names_the_pool_that_is_full_first(grown: CapacityPlan) -> Non
     assert [finding.id for finding in section.findings] == ["trends.filling/general/cpu"]
 
 
+def test_a_workload_that_came_or_went_had_none_before_or_has_none_now(grown: CapacityPlan) -> None:
+    rows = {row.cells[0]: row.cells[1:] for row in section_of(GROWN, grown).tables["night"].rows}
+    assert rows["shop/old"] == (1, 0, CORE // 2, 0, GIB, 0)
+    assert rows["shop/cart"] == (0, 1, 0, CORE // 2, 0, GIB)
+
+
 def test_what_changed_is_said_in_words_and_first_on_the_first_page(grown: CapacityPlan) -> None:
     words = said(section_of(GROWN, grown))
     for sentence in (
@@ -131,6 +139,13 @@ def test_what_changed_is_said_in_words_and_first_on_the_first_page(grown: Capaci
     ):
         assert sentence in words
     assert "shop/cart is new" in said(section_of(GROWN, grown, "summary"))
+
+
+@pytest.mark.parametrize(("days", "words"), [((30, 40, 60), "11 Jan"), ((300, 340, None), "7 Nov 2027 →")])
+def test_the_day_on_which_room_runs_out_is_named_in_the_chart(days: tuple[int, int, int | None], words: str) -> None:
+    ahead = Reach(((0, 5.0, 5.0, 5.0), (days[1], 9.0, 10.0, 11.0)), 10.0, days)
+    drawn = figure(Course("count", date(2026, 12, 2), (-20, 0), (("allocatable", (10, 10)), ("requests", (4, 5))), ahead), WIDE_MM)
+    assert words in [text.get_text() for text in drawn.axes[0].texts]
 
 
 def test_a_quiet_night_says_so() -> None:

@@ -37,6 +37,12 @@ def test_encryption_is_asked_for_and_confirmed(server: seaweed.Server, bucket: s
     assert store(server, bucket).read("a") == b"secret"
 
 
+@pytest.mark.usefixtures("impatient")
+def test_a_store_that_fails_over_encryption_that_it_does_not_know_is_told_as_such(server: seaweed.Server, bucket: str) -> None:
+    with pytest.raises(StorageError, match=r"HTTP status 500 .* try with s3\.sse, s3\.tags and s3\.storage_class unset\."):
+        store(server, bucket, sse="aws:kms").write("a", b"b", "text/plain")
+
+
 def test_tags_and_storage_class_are_set(server: seaweed.Server, bucket: str) -> None:
     store(server, bucket, tags={"team": "plat form", "cost-centre": "a&b=c"}, storage_class="STANDARD_IA").write("a", b"1", "text/plain")
     tags = server.client().get_object_tagging(Bucket=bucket, Key="a")["TagSet"]

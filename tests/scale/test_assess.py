@@ -1,10 +1,14 @@
 import re
 
+import pytest
+
 from batch.findings import Severity
+from batch.report.format import render_message
 from batch.scale.catalogue import RULES
 from batch.scale.judgements import SECTION
 from batch.scale.model import Status
 from batch.settings import ScaleSettings
+from batch.snapshot.model import Gap
 from tests.builders import node, pod
 from tests.scale.checked import assessed
 
@@ -28,6 +32,22 @@ def test_settings_that_rules_name_exist() -> None:
 def test_an_unknown_check_says_what_would_make_it_known() -> None:
     for check in assessed(unread=["nodes", "services", "resourcequotas", "poddisruptionbudgets", "control_plane"]).checks:
         assert (check.known_by is not None) is (check.status is Status.UNKNOWN), check.rule.id
+
+
+@pytest.mark.parametrize(
+    ("reason", "known_by"),
+    [
+        ("", "The right to list services"),
+        ('no right to list services of API group "" at the cluster scope (403): services is forbidden', "The right to list services"),
+        ("there is no services*.json in the dump", "That list: there is no services*.json in the dump"),
+        ("the API server answered 503: no endpoints", "That list: the API server answered 503"),
+    ],
+)
+def test_a_list_that_was_not_read_says_what_it_lacked(reason: str, known_by: str) -> None:
+    gaps = [Gap("services", reason, "")] if reason else []
+    (found,) = (one for one in assessed(unread=["services"], gaps=gaps).checks if one.rule.id == "size.services")
+    assert found.known_by
+    assert render_message(found.known_by) == known_by
 
 
 def test_what_warns_is_advice_and_what_fails_a_warning_or_critical() -> None:

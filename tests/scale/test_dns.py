@@ -57,6 +57,20 @@ def test_dns_pods_that_share_a_node_are_told(places: tuple[str, ...], status: St
     assert (found.status, found.objects) == (status, crowded)
 
 
+@pytest.mark.parametrize(("places", "status"), [("ababa", OK), ("aaaba", WARN), ("aaaaa", FAIL)])
+def test_with_more_dns_pods_than_nodes_an_even_share_is_fine(places: str, status: Status) -> None:
+    assert check("dns.spread", nodes=[node("a"), node("b")], pods=on_nodes(*places)).status is status
+
+
+def test_one_dns_pod_is_not_said_to_be_spread() -> None:
+    assert said(check("dns.spread", nodes=NODES, pods=on_nodes("n0"))) == "One DNS pod runs, on n0"
+
+
+def test_one_of_several_is_a_singular() -> None:
+    pods = [*on_nodes("n0", kept_apart=True), dns("loose", "n1")]
+    assert said(check("dns.constraints", nodes=NODES, pods=pods)).startswith("1 of 2 DNS pods has neither")
+
+
 def test_on_a_single_node_they_cannot_be_spread() -> None:
     assert check("dns.spread", nodes=[node("n0")], pods=on_nodes("n0", "n0")).status is OK
 

@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 
 from batch.scale.model import Status
+from batch.snapshot.model import Gap
 from batch.snapshot.schemas import HPAS, NODE_GROUPS, RESOURCE_QUOTAS
 from tests.builders import CORE, TAKEN_AT, PodRows, node, pod
 from tests.scale.checked import FAIL, OK, UNKNOWN, WARN, assessed, check, rows, said
@@ -46,12 +47,20 @@ def groups(*sizes: tuple[str, int | None, int | None]) -> dict[str, Any]:
         ((("a", 10, 10), ("b", 1, 2)), WARN, ("a",)),
         ((("a", 10, 10), ("b", 3, 2)), FAIL, ("a", "b")),
         ((("a", 10, 10),), WARN, ("a",)),
-        ((("a", None, 10),), OK, ()),
+        ((("a", None, 10),), UNKNOWN, ()),
+        ((("a", None, None),), OK, ()),
     ],
 )
 def test_node_pools_at_their_maximum_are_named(sizes: Any, status: Status, full: tuple[str, ...]) -> None:
     found = check("health.pools-at-maximum", tables=groups(*sizes), unread=["clusterautoscalerstatus"])
     assert (found.status, found.objects) == (status, full)
+
+
+def test_an_autoscaler_that_was_asked_and_refused_is_not_said_to_be_unasked() -> None:
+    refused = {"unread": ["clusterautoscalerstatus"], "gaps": [Gap("clusterautoscalerstatus", "no right to list configmaps (403)", "")]}
+    found = check("health.pools-at-maximum", tables=groups(("a", 9, 10)), **refused)
+    assert (found.status, said(found)) == (UNKNOWN, "The limits of the cluster autoscaler could not be read")
+    assert check("health.pools-at-maximum", tables=groups(("a", 10, 10), ("b", 1, 2)), **refused).status is WARN  # Karpenter's own is known
 
 
 def test_node_pools_are_unknown_while_no_autoscaler_is_asked() -> None:
@@ -111,6 +120,11 @@ def test_what_nobody_may_have_is_not_used_up() -> None:
     assert check("health.quotas", unread=["resourcequotas"]).status is UNKNOWN
 
 
+def test_quotas_that_nobody_counted_are_unknown() -> None:
+    assert check("health.quotas", tables=rows(RESOURCE_QUOTAS, quota(None, 10))).status is UNKNOWN
+    assert check("health.quotas", tables=rows(RESOURCE_QUOTAS, quota(0, 0))).status is OK
+
+
 def waiting(name: str, seconds: float, why: str | None = "0/3 nodes are available: 3 Insufficient cpu.", **columns: Any) -> PodRows:
     created = TAKEN_AT - timedelta(seconds=seconds)
     return pod(name, on=None, phase="Pending", created_at=created, unschedulable_reason=why, **columns)
@@ -120,6 +134,11 @@ def waiting(name: str, seconds: float, why: str | None = "0/3 nodes are availabl
 def test_the_longest_wait_counts(seconds: float, status: Status) -> None:
     found = check("health.pending", pods=[waiting("a", seconds), waiting("b", 1), waiting("gated", 9999, gated=True), pod("runs")])
     assert (found.status, found.value) == (status, seconds)
+
+
+def test_only_reasons_of_those_that_wait_too_long_are_named() -> None:
+    found = check("health.pending", pods=[waiting("late", 700), waiting("new", 1, why=None)])
+    assert found.objects == ("default/late",)
 
 
 def test_nobody_waits() -> None:

@@ -35,6 +35,7 @@ def test_one_at_a_time_a_typical_image_waits_for_the_largest(largest: int, statu
     found = check("images.per-node", nodes=NODES, tables=tables)
     assert (found.status, found.value, found.objects) == (status, largest + 10, ("n1",))
     assert "20 s in parallel; 3 images, at least" in said(found)
+    assert said(found).endswith("on n1; the median node has " + {50: "7.1 GiB", 51: "7.22 GiB", 291: "35.2 GiB"}[largest])
 
 
 @pytest.mark.parametrize(
@@ -51,6 +52,14 @@ def test_images_that_no_node_reports_are_unknown() -> None:
         assert check(rule, nodes=NODES).status is UNKNOWN
         assert check(rule, unread=["nodes"]).status is UNKNOWN
         assert check(rule).status is OK
+
+
+def test_images_of_virtual_nodes_are_of_no_machine() -> None:
+    virtual = node("virtual", virtual=True)
+    for rule in ("images.largest", "images.per-node", "images.rare"):
+        assert check(rule, nodes=[*NODES, virtual], tables=images(("virtual", "big", 9 * GIB))).status is UNKNOWN
+    found = check("images.per-node", nodes=[*NODES, virtual], tables=images(("virtual", "big", 9 * GIB), ("n1", "small", GIB)))
+    assert found.objects == ("n1",)
 
 
 def test_the_table_counts_nodes_and_takes_the_largest_size() -> None:

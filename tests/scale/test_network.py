@@ -17,7 +17,12 @@ def agent(name: str) -> PodRows:
         (("aws-node", "kube-proxy"), OK, "Amazon VPC CNI, without an overlay"),
         (("calico-node",), OK, "Calico, which may be an overlay or not, as it is set up"),
         (("kube-flannel-ds",), WARN, "flannel, an overlay as it is installed by default"),
-        (("kube-flannel-ds", "cilium"), FAIL, "Cilium, flannel run side by side"),
+        (("kube-flannel-ds", "weave-net"), FAIL, "Weave Net, flannel run side by side"),
+        (("aws-node", "calico-node"), OK, "Amazon VPC CNI with Calico on top, without an overlay"),  # policies on EKS
+        (("azure-cns", "cilium"), OK, "Azure CNI with Cilium on top, which may be an overlay or not, as it is set up"),
+        (("netd", "anetd"), OK, "GKE, without an overlay"),
+        (("kube-flannel-ds", "cilium"), WARN, "flannel with Cilium on top, an overlay as it is installed by default"),
+        (("calico-node", "cilium"), FAIL, "Calico, Cilium run side by side"),
         (("fluentd",), UNKNOWN, "No DaemonSet of a known network plugin has pods"),
     ],
 )
@@ -66,6 +71,7 @@ def test_addresses_are_held_against_pod_slots(ranges: str, slots: int, status: S
 
 def test_nodes_without_a_range_leave_it_unknown() -> None:
     assert check("network.addresses", nodes=[node("n1")]).status is UNKNOWN
-    assert check("network.addresses", nodes=[node("n1", pod_cidrs="nonsense")]).status is OK  # no number to hold against
+    assert check("network.addresses", nodes=[node("n1", pod_cidrs="nonsense")]).status is UNKNOWN
+    assert check("network.addresses", nodes=[node("n1", pod_cidrs="nonsense"), node("n2", pod_cidrs="10.0.0.0/25")]).objects == ("n2",)
     assert check("network.addresses", unread=["nodes"]).status is UNKNOWN
     assert check("network.plugin", namespaces=("team",)).status is UNKNOWN

@@ -30,6 +30,7 @@ def test_packing_is_unknown_where_the_plan_could_not_tell() -> None:
     for rule in ("packing.underused", "packing.emptyable", "packing.kept"):
         assert check(rule, unread=["nodes"]).status is UNKNOWN
         assert check(rule, namespaces=("team",)).status is UNKNOWN
+    assert check("packing.underused", nodes=[node("n1", cpu=None)]).status is UNKNOWN
     assert check("packing.kept", emptying=Emptying(4, ("n1",)), unread=["poddisruptionbudgets"]).status is UNKNOWN
     assert check("packing.emptyable", emptying=Emptying(0, ())).status is OK
 

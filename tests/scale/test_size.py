@@ -75,7 +75,13 @@ def test_stored_objects_are_held_against_what_is_tested(count: int, status: Stat
         "size.stored-objects", tables=told(stored(count, "services"), stored(90_000, "events"), stored(20, "leases", "coordination.k8s.io"))
     )
     assert (found.status, found.value) == (status, count / 10_000)
-    assert said(found).startswith("90,000 events, the most of 3 kinds")
+    share = f"{count / 10_000:.0%}".replace("%", " %")
+    assert said(found) == f"90,000 events, the most of 3 kinds; nearest to what is tested: {count:,} services, {share} of 10,000"
+
+
+def test_stored_objects_of_which_no_number_is_tested_are_counted() -> None:
+    found = check("size.stored-objects", tables=told((STORED_OBJECTS, 7.0, {"resource": "things", "api_group": "x.io"})))
+    assert (found.status, found.value, said(found)) == (OK, None, "7 things.x.io, the most of 1 kind; no number of them is tested")
 
 
 def test_stored_objects_are_unknown_without_prometheus() -> None:

@@ -31,6 +31,7 @@ def test_it_fails_when_a_tenth_of_the_nodes_is_full_and_idle() -> None:
 
 
 def test_nodes_of_unknown_size_are_not_judged() -> None:
-    assert check("slots.binding", nodes=[node("n1", pods=None)], pods=pods_on("n1", 9)).status is OK
+    assert check("slots.binding", nodes=[node("n1", pods=None)], pods=pods_on("n1", 9)).status is UNKNOWN
+    assert check("slots.binding", nodes=[node("n1", pods=None), node("n2")], pods=pods_on("n1", 9)).status is OK
     assert check("slots.binding", unread=["nodes"]).status is UNKNOWN
     assert check("slots.binding", nodes=[node("n1")], namespaces=("team",)).status is UNKNOWN

@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from batch.scale.model import Status
@@ -50,3 +52,9 @@ def test_pools_that_mix_systems_are_told(mixed: int, status: Status) -> None:
 
 def test_a_system_that_is_not_told_is_one_of_its_own() -> None:
     assert said(check("versions.node-systems", nodes=[node("n1"), node("n2", os_image="Linux")])).startswith("1 of 1 node pool mixes")
+
+
+def test_a_node_that_tells_nothing_of_its_system_mixes_nothing() -> None:
+    untold: dict[str, Any] = {"kubelet_version": None, "kernel_version": None, "os_image": None, "container_runtime": None}
+    assert check("versions.node-systems", nodes=[node("n1", **untold)]).status is UNKNOWN
+    assert check("versions.node-systems", nodes=[node("n1", **untold), node("n2")]).status is OK

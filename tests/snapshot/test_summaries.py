@@ -90,7 +90,7 @@ def test_workloads_survive() -> None:
 
 @pytest.mark.parametrize("data", [b"", b"no Parquet", encode_summary(summary())[:-9], encode_workloads(workloads())])
 def test_what_is_no_summary_is_refused(data: bytes) -> None:
-    with pytest.raises(ForeignSummaryError, match="it is no summary"):
+    with pytest.raises(ForeignSummaryError, match="it is no file of a run's summary"):
         decode_summary(data)
 
 
@@ -154,6 +154,14 @@ def test_damaged_workloads_leave_the_figures() -> None:
     read = load(summary(), more={f"{PATH}date=2026-02-10/workloads/r1.parquet": b"damaged"})
     assert (len(read.summaries), read.last_night) == (1, None)
     assert read.gaps[0].effect == "What changed in that time is not known by workload."
+
+
+def test_one_damaged_file_is_one_gap_also_where_one_night_is_the_last_and_that_of_a_week_ago() -> None:
+    read = load(summary(3), more={f"{PATH}date=2026-02-03/workloads/r1.parquet": b"damaged"})
+    (gap,) = read.gaps
+    assert gap.reason.startswith(f"{PATH}date=2026-02-03/workloads/r1.parquet is left out: it is no file of a run's workloads")
+    both = load(summary(3), of=(workloads(3),))
+    assert both.last_night is both.last_week is not None
 
 
 def test_a_night_of_a_large_cluster_takes_little_room() -> None:

@@ -14,7 +14,7 @@ from batch.plan.forecast.tonight import summarize, workloads
 from batch.plan.model import CapacityPlan
 from batch.settings import Settings
 from batch.snapshot import views
-from batch.snapshot.history import History
+from batch.snapshot.history import History, a_week_before
 from batch.snapshot.model import Snapshot
 from batch.snapshot.summaries import Level, Summary, Workloads
 
@@ -30,13 +30,16 @@ def assess(snapshot: Snapshot, plan: CapacityPlan, accelerators: Iterable[Level]
     bound = measured.with_usage(snapshot, settings.usage.max_age_seconds).loc[views.bound_pods(snapshot).index]
     census = workloads(snapshot, bound)
     nights = (*history.summaries, tonight)
+    week_before = a_week_before(tonight.date, (night.date for night in history.summaries))
     forecasts = tuple(_forecast(nights, level, settings) for level in tonight.levels if level.allocatable)
     return Trends(
         summaries=nights,
         workloads=census,
         forecasts=forecasts,
         last_night=_compared(history, tonight, census, history.last_night, history.summaries[-1:]),
-        last_week=_compared(history, tonight, census, history.last_week, ()),
+        last_week=_compared(
+            history, tonight, census, history.last_week, tuple(one for one in history.summaries if one.date == week_before)
+        ),
         findings=tuple(judge(forecasts, tonight, settings.trends)),
     )
 

@@ -42,6 +42,7 @@ class Case:
     placeholder: bool
     guaranteed: bool
     mixed: bool
+    sized_as_a_whole: bool
     evidence: Evidence
     samples_tonight: int
     cpu: Sizing
@@ -136,6 +137,8 @@ def _circumstances(case: Case) -> Iterator[Message]:
     """Yield what is so whatever the samples say."""
     if case.placeholder:
         yield sentences.PLACEHOLDER
+    if case.sized_as_a_whole:
+        yield sentences.SIZED_AS_A_WHOLE
     if case.injected:
         yield sentences.INJECTED
     elif case.kind not in PATCHABLE:
@@ -156,20 +159,20 @@ def _sized(
 ) -> Sizing:
     """Decide about one resource; `reasons` grows by what decided."""
     start = len(reasons)
-    if case.placeholder:
+    if case.placeholder or case.sized_as_a_whole:
         return replace(now, verdict=Verdict.HELD)
     if rules.scalers:
         reasons.append(sentences.held_by(rules.scalers[0], rules.name))
         return replace(now, verdict=Verdict.HELD)
-    wanted = getattr(now, strategy) if enough else None
-    if enough and wanted is None:
+    seen = getattr(now, strategy) if enough else None
+    if enough and seen is None:
         reasons.append(sentences.CPU_UNMEASURED if rules.name == "cpu" else sentences.MEMORY_UNMEASURED)
-    by = strategy.replace("_", " ")
     if rules.kill and (needed := _after_kill(rules.kill, now)):
         reasons.append(sentences.killed(rules.kill, needed))
-        wanted, by = (needed, "the kill") if needed > (wanted or 0) else (wanted, by)
+    wanted = calls_for(now, strategy if enough else None, rules.kill)
     if wanted is None:
         return now
+    by = strategy.replace("_", " ") if wanted == seen else "the kill"
     target = _within(wanted, rules, fine=case.evidence.confidence >= 1, reasons=reasons)
     verdict = _verdict(now, wanted, target, case, rules, settings)
     if verdict is Verdict.LOWER and rules.name == "memory" and len(case.evidence.hours) < settings.memory_hours_min:
@@ -193,25 +196,28 @@ def _within(wanted: int, rules: _Rules, *, fine: bool, reasons: list[Message]) -
 
 
 def _verdict(now: Sizing, wanted: int, target: int, case: Case, rules: _Rules, settings: RightsizingSettings) -> Verdict:
-    """Say what a target does to the request. Neither a floor nor rounding raises one that nearly suffices; a limit that does not has to move.
-
-    A cap lowers no request that is needed.
-    """
+    """Say what a target does to the request. Neither a floor nor rounding raises one that nearly suffices; a limit that does not has to move."""
     if not now.requests:
         return Verdict.SET
     change = target - now.requests
-    if change < 0 and wanted >= now.requests:
-        return Verdict.KEEP
     if now.limits is not None and now.limits < wanted:
         return Verdict.RAISE if change >= 0 else Verdict.LOWER
     least = settings.change_min_ratio * now.requests
     if (
-        abs(change) < least
+        not change
+        or abs(change) < least
         or (change > 0 and wanted - now.requests < least)
         or (change < 0 and -change * case.pod_count < rules.change_min)
     ):
         return Verdict.KEEP
     return Verdict.RAISE if change > 0 else Verdict.LOWER
+
+
+def calls_for(now: Sizing, strategy: str | None, kill: Kill | None) -> int | None:
+    """Give what samples and kills call for, the larger of both; without a strategy kills alone."""
+    seen: int | None = getattr(now, strategy) if strategy else None
+    needed = _after_kill(kill, now) if kill else 0
+    return max(seen or 0, needed) if needed else seen
 
 
 def _after_kill(kill: Kill, now: Sizing) -> int:

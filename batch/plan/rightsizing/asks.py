@@ -45,6 +45,7 @@ class Asks:
     sidecar: Flags
     placeholder: Flags
     guaranteed: Flags
+    sized_as_a_whole: Flags
     kills: Mapping[int, Kill]
 
 
@@ -70,6 +71,7 @@ def asks(groups: Groups, snapshot: Snapshot, window_seconds: float) -> Asks:
         sidecar=_any(groups, pc.equal(containers["kind"], "sidecar")),
         placeholder=_any(groups, pc.less(containers["priority"].fill_null(0), 0)),
         guaranteed=_any(groups, pc.equal(containers["qos_class"].fill_null(""), "Guaranteed")),
+        sized_as_a_whole=_any(groups, containers["sized_as_a_whole"].fill_null(False)),  # noqa: FBT003  an Arrow value
         kills=_kills(groups, group, snapshot.taken_at - timedelta(seconds=window_seconds)),
     )
 

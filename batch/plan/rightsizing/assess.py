@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 from batch.plan.prices import NO_PRICES, Machine, Prices, UnitCosts
 from batch.plan.rightsizing import advise, asks, measures, nights, weeks
-from batch.plan.rightsizing.asks import Asks
 from batch.plan.rightsizing.candidates import Candidates, confidence, cpu_candidates, memory_candidates
 from batch.plan.rightsizing.groups import Groups, groups
 from batch.plan.rightsizing.measures import Measured
 from batch.plan.rightsizing.model import METRICS_API, PROMETHEUS, Advice, Evidence, Rightsizing, Sizing
 from batch.plan.rightsizing.nights import SECOND, Peaks
+from batch.plan.rightsizing.rooms import Rooms, rooms, shares
 from batch.plan.rightsizing.rounding import MIB, MILLICORE
 from batch.plan.rightsizing.weeks import Week
 from batch.settings import Settings
@@ -44,9 +44,9 @@ def rightsize(
     earlier = [nights.earlier(found, night) for night in history.nights]
     told = weeks.week(found, snapshot)
     use = measures.measured(found, earlier, tonight, nights.microseconds(snapshot.taken_at), told)
-    cases = _cases(found, use, told, snapshot, _rooms(snapshot, nodes, bound), settings)
     own = settings.rightsizing
     policy = advise.Policy(own, snapshot.has("horizontalpodautoscalers"), advise.strategies(own))
+    cases = _cases(found, use, told, snapshot, rooms(snapshot, nodes, bound), policy)
     weight = _weight(nodes)
     machines = _machines(nodes)
     costs, shown = prices.unit_costs(machines), prices.amount(0, (machine.flavor for machine in machines))
@@ -77,41 +77,23 @@ def _priced(advice: Advice, costs: UnitCosts | None) -> Advice:
     return replace(advice, monthly_saving=round(-saving, 2))
 
 
-@dataclass(frozen=True)
-class _Rooms:
-    """What the largest node leaves to pods beside its DaemonSets; None where no node's size is known, or not all DaemonSets were read."""
-
-    cpu: int | None
-    memory: int | None
-
-
-def _rooms(snapshot: Snapshot, nodes: pd.DataFrame, bound: pd.DataFrame) -> _Rooms:
-    if snapshot.namespaces is not None:
-        return _Rooms(None, None)
-    physical = nodes.loc[~nodes["virtual"]].set_index("node")
-    daemons = bound.loc[bound["workload_kind"] == "DaemonSet"].groupby("node")[["requests_cpu_nanocores", "requests_memory_bytes"]].sum()
-    daemons = daemons.reindex(physical.index).fillna(0)
-    left = [
-        (physical[f"allocatable_{amount}"] - daemons[f"requests_{amount}"]).dropna().max() for amount in ("cpu_nanocores", "memory_bytes")
-    ]
-    return _Rooms(*(None if pd.isna(most) else max(0, int(most)) for most in left))
-
-
-def _cases(found: Groups, use: Measured, told: Week | None, snapshot: Snapshot, rooms: _Rooms, settings: Settings) -> Iterator[advise.Case]:
+def _cases(
+    found: Groups, use: Measured, told: Week | None, snapshot: Snapshot, largest: Rooms, policy: advise.Policy
+) -> Iterator[advise.Case]:
     """Put together what decides about each group."""
-    asked = asks.asks(found, snapshot, settings.rightsizing.window_seconds)
+    asked = asks.asks(found, snapshot, policy.settings.window_seconds)
     templates, managers, scalers = asks.templates(snapshot), asks.managers(snapshot), asks.scalers(snapshot)
-    ratio = settings.rightsizing.target_usage_ratio
+    ratio = policy.settings.target_usage_ratio
     cpu = _sizings(cpu_candidates(use, ratio), use.cpu_peak, [(a[0], a[2]) for a in asked.amounts])
     memory = _sizings(memory_candidates(use, ratio), use.memory_peak, [(a[1], a[3]) for a in asked.amounts])
     evidence, pooled = _evidence(use, told), _known(use.p95_cpu)
     kills = asks.with_told(asked.kills, told.kills, asked.amounts) if told else asked.kills
-    beside = _requests_by_workload(found, asked)
+    cpu_rooms = _shares(found, largest.cpu, cpu, {}, policy, MILLICORE)
+    memory_rooms = _shares(found, largest.memory, memory, kills, policy, MIB)
     pods, tonight = found.count().tolist(), use.samples_tonight.tolist()
     for number, (kind, namespace, name, container) in enumerate(found.keys):
         workload = (kind, namespace, name)
         template = templates.get(workload)
-        of_workload = beside[workload]
         yield advise.Case(
             kind=kind,
             namespace=namespace,
@@ -124,6 +106,7 @@ def _cases(found: Groups, use: Measured, told: Week | None, snapshot: Snapshot, 
             placeholder=bool(asked.placeholder[number]),
             guaranteed=bool(asked.guaranteed[number]),
             mixed=bool(asked.mixed[number]),
+            sized_as_a_whole=bool(asked.sized_as_a_whole[number]),
             evidence=evidence[number],
             samples_tonight=tonight[number],
             cpu=cpu[number],
@@ -132,8 +115,8 @@ def _cases(found: Groups, use: Measured, told: Week | None, snapshot: Snapshot, 
             kill=kills.get(number),
             cpu_scalers=_of_container(scalers, workload, "cpu", container),
             memory_scalers=_of_container(scalers, workload, "memory", container),
-            cpu_room=_room(rooms.cpu, of_workload[0], cpu[number].requests, MILLICORE),
-            memory_room=_room(rooms.memory, of_workload[1], memory[number].requests, MIB),
+            cpu_room=cpu_rooms[number],
+            memory_room=memory_rooms[number],
             throttled=None if told is None or np.isnan(told.throttled[number]) else float(told.throttled[number]),
         )
 
@@ -144,19 +127,20 @@ def _of_container(
     return [scaler for scaler in scalers.get((workload, resource), ()) if scaler.container in ("", container)]
 
 
-def _room(largest: int | None, of_pod: int, own: int | None, step: int) -> int | None:
-    """Give what the largest node leaves to a container beside the others of its pod, in whole steps."""
-    return None if largest is None else max(0, largest - of_pod + (own or 0)) // step * step
-
-
-def _requests_by_workload(found: Groups, asked: Asks) -> dict[asks.Workload, list[int]]:
-    """Add up what a pod of each workload asks for: CPU and memory."""
-    sums: dict[asks.Workload, list[int]] = {}
-    for (kind, namespace, name, _), (cpu, memory, _, _) in zip(found.keys, asked.amounts, strict=True):
-        held = sums.setdefault((kind, namespace, name), [0, 0])
-        held[0] += cpu or 0
-        held[1] += memory or 0
-    return sums
+def _shares(
+    found: Groups, largest: int | None, sizings: Sequence[Sizing], kills: Mapping[int, asks.Kill], policy: advise.Policy, step: int
+) -> list[int | None]:
+    """Give what each group may ask for at most, where the containers of one workload grow together."""
+    members: dict[asks.Workload, list[int]] = {}
+    for number, (kind, namespace, name, _) in enumerate(found.keys):
+        members.setdefault((kind, namespace, name), []).append(number)
+    given: list[int | None] = [None] * len(found)
+    for (_, namespace, _), numbers in members.items():
+        wanted = [advise.calls_for(sizings[number], policy.strategy(namespace), kills.get(number)) or 0 for number in numbers]
+        most = shares(largest, [sizings[number].requests or 0 for number in numbers], wanted, step)
+        for number, room in zip(numbers, most, strict=True):
+            given[number] = room
+    return given
 
 
 def _sizings(candidates: Candidates, usage: Peaks, amounts: Sequence[tuple[int | None, int | None]]) -> list[Sizing]:

@@ -104,7 +104,7 @@ def _containers(snapshot: Snapshot) -> pa.Table:
     place = _found(joined([containers["namespace"], containers["pod"]]), joined([pods["namespace"], pods["pod"]]).combine_chunks())
     containers = containers.filter(pa.array(place >= 0))
     own = pods.take(pa.array(place[place >= 0]))
-    for name in ("workload_kind", "workload", "priority", "qos_class"):
+    for name in ("workload_kind", "workload", "priority", "qos_class", "sized_as_a_whole"):
         containers = containers.append_column(name, own[name])
     return containers
 

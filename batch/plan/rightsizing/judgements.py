@@ -53,7 +53,7 @@ def _killed(sized: Rightsizing, settings: RightsizingSettings) -> Iterator[Findi
 
 def _killed_detail(advice: Advice) -> Message:
     held, target = advice.memory.limits or advice.memory.requests, advice.memory.target
-    text = "{name:text}" if advice.kill_count == 1 else "Most often: {name:text}"
+    text = "Container {name:text}" if advice.kill_count == 1 else "Most often: container {name:text}"
     values: dict[str, object] = {"name": _name(advice)}
     if held:
         text += ", which may use {held:bytes}"
@@ -110,7 +110,7 @@ def _changes(slug: str, severity: Severity, advice: Sequence[Advice], title: Mes
         severity=severity,
         section=SECTION,
         title=title,
-        detail=message(f"The largest change is that of {{name:text}}: {_words(first)}.", name=_name(first), **_amounts(first)),
+        detail=message(f"The largest change is that of container {{name:text}}: {_words(first)}.", name=_name(first), **_amounts(first)),
         action=message(_APPLY) if any(one.patchable for one in advice) else message("Change them where they are made."),
         objects=_names(advice),
         worth=worth,
@@ -140,7 +140,7 @@ def _over_request(sized: Rightsizing) -> Iterator[Finding]:
             count=len(over),
         ),
         detail=message(
-            "A node that runs short evicts such pods first. The furthest over is {name:text}: {used:bytes} used, {asked:bytes} requested.",
+            "A node that runs short evicts such pods first. The furthest over is container {name:text}: {used:bytes} used, {asked:bytes} requested.",
             name=_name(most),
             used=most.memory.usage,
             asked=most.memory.requests,
@@ -166,7 +166,9 @@ def _implausible(sized: Rightsizing) -> Iterator[Finding]:
         title=message(
             f"{{count:count}} {plural(len(odd), 'container asks', 'containers ask')} for less than 1 MiB of memory", count=len(odd)
         ),
-        detail=message("The first is {name:text}. `m` means thousandths of a byte, and was perhaps typed for M or Mi.", name=_name(odd[0])),
+        detail=message(
+            "The first is container {name:text}. `m` means thousandths of a byte, and was perhaps typed for M or Mi.", name=_name(odd[0])
+        ),
         action=message("Correct the unit."),
         objects=_names(odd),
         weight=float(len(odd)),
@@ -204,7 +206,7 @@ def _amounts(advice: Advice) -> dict[str, object]:
 
 
 def _name(advice: Advice) -> str:
-    return f"{advice.namespace}/{advice.workload}, container {advice.container}"
+    return f"{advice.namespace}/{advice.workload}/{advice.container}"
 
 
 def _names(advice: Sequence[Advice]) -> tuple[str, ...]:

@@ -11,6 +11,9 @@ from batch.plan.rightsizing.model import PROMETHEUS, Evidence
 from batch.settings import RightsizingSettings
 
 PLACEHOLDER = message("A placeholder of negative priority only keeps room: its use says nothing, so it gets no advice.")
+SIZED_AS_A_WHOLE = message(
+    "Its pods have requests or limits of their own, which bound those of their containers together: change the size there (spec.resources of the pod)."
+)
 INJECTED = message("Injected: it is in the pods but not in the template. Its size is set by the injector's annotations, not by a patch.")
 MIXED = message("Its pods ask for different amounts; shown is what most of them ask for.")
 GUARANTEED = message("Its pods are Guaranteed: limits move with requests, so that they stay so.")

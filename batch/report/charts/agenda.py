@@ -16,7 +16,8 @@ from batch.report.model import Agenda
 _ROOMY_MM = 120
 _TOP_MM, _BOTTOM_MM = 9.0, 6.5
 _BARS_MM, _GAP_MM = 20.0, 3.0
-_RIGHT_MM = 2.0
+_RIGHT_MM = 4.5
+"""Half of a label such as 12:00, which may stand at the very end."""
 _MOST_NAME_MM = 46.0
 _QUARTERS = 4
 _STEPS = 5

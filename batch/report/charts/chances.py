@@ -121,8 +121,17 @@ def _number_crossings(axes: Axes, data: Chances, pods_a_mm: float) -> None:
         within = [pods for pods, chance in line.points if chance <= data.accepted]
         if not within or within[-1] == line.points[-1][0]:
             continue
+        height = max(_FLOOR, dict(line.points)[within[-1]])
         axes.plot(
-            [within[-1]], [data.accepted], "o", markersize=4, markerfacecolor="white", markeredgecolor=color, markeredgewidth=1.1, zorder=6
+            [within[-1]],
+            [height],
+            "o",
+            markersize=4,
+            markerfacecolor="white",
+            markeredgecolor=color,
+            markeredgewidth=1.1,
+            zorder=6,
+            clip_on=False,
         )
         if all(abs(within[-1] - other) > _APART_MM * pods_a_mm for other in numbered):
             weight = "bold" if line.chosen else "normal"

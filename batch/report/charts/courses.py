@@ -23,11 +23,13 @@ _COLORS = (INK, BLUE, SKY)
 """Of the lines, in their order."""
 
 _CONE = "#d3e5f2"
-_MOST_AHEAD = 2.0
+_MOST_AHEAD = 6.0
 _LEAST_AHEAD_DAYS = 28
-"""The forecast takes at most twice as long a piece of the axis as the nights, and at least four weeks."""
+"""The forecast takes at most six times as long a piece of the axis as the nights, which can still be read then, and at least four weeks."""
 
-_AXIS_TOP = 1.08
+_AXIS_TOP = 1.14
+"""Leaves room above the limit for the name of the day on which it is reached."""
+
 _NICE = (1, 2, 2.5, 5, 10)
 _DAY_STEPS = (1, 2, 7, 14, 28, 56, 91, 182)
 
@@ -48,6 +50,7 @@ def figure(data: Course, width_mm: float) -> Figure:
     _draw_days(axes, data, last, 9 if roomy else 4)
     if data.ahead:
         _draw_ahead(axes, data.ahead, last)
+        _mark_reached(axes, data, data.ahead, last)
     name_lines(axes, list(_draw_lines(axes, data, last, top)), (across, up), right)
     return drawn
 
@@ -99,18 +102,23 @@ def _draw_ahead(axes: Axes, ahead: Reach, last: int) -> None:
     axes.fill_between(grid, low, high, color=_CONE, linewidth=0, zorder=1)
     reached = next((place for place, value in enumerate(middle) if value >= ahead.limit), len(grid) - 1)
     axes.plot(grid[: reached + 1], middle[: reached + 1], color=BLUE, linewidth=1.2, linestyle=(0, (3, 2)), zorder=4)
-    _mark_reached(axes, ahead, last)
 
 
-def _mark_reached(axes: Axes, ahead: Reach, last: int) -> None:
-    """Show the interval as a bar on the limit, and name the expected day."""
+def _mark_reached(axes: Axes, data: Course, ahead: Reach, last: int) -> None:
+    """Show the interval as a bar on the limit, and name the expected day; one beyond the axis is named at its end."""
     first, expected, latest = ahead.days
     if first is not None and first < last:
         axes.plot([first, min(latest or last, last)], [ahead.limit] * 2, color=WARM, linewidth=2.4, solid_capstyle="butt", zorder=6)
-    if expected is not None and expected <= last:
-        axes.plot(
-            [expected], [ahead.limit], "o", markersize=4, markerfacecolor="white", markeredgecolor=WARM, markeredgewidth=1.2, zorder=7
-        )
+    if expected is None:
+        return
+    day = data.tonight + timedelta(days=expected)
+    if expected > last:
+        axes.text(last, ahead.limit, f"{day.day} {day:%b %Y} →", color=WARM, ha="right", va="bottom")
+        return
+    axes.plot([expected], [ahead.limit], "o", markersize=4, markerfacecolor="white", markeredgecolor=WARM, markeredgewidth=1.2, zorder=7)
+    axes.annotate(
+        f"{day.day} {day:%b}", (expected, ahead.limit), (0, 3.5), textcoords="offset points", color=WARM, ha="center", va="bottom"
+    )
 
 
 def _draw_lines(axes: Axes, data: Course, last: int, top: float) -> Iterator[LineLabel]:

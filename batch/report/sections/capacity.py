@@ -96,15 +96,20 @@ def _lede(totals: Totals, namespaces: Sequence[str] | None) -> Iterator[Message]
         ready=totals.ready_node_count,
         pods=totals.bound_pod_count,
     )
-    yield message(
-        f"Use was measured for {{pods:count}} of the pods, and for {{machines:count}} of the {plural(totals.node_count, 'machine')} as a whole."
-        if totals.measured_node_count
-        else "Use was measured for {pods:count} of the pods, but not for machines as a whole.",
-        pods=totals.measured_pod_count,
-        **({"machines": totals.measured_node_count} if totals.measured_node_count else {}),
-    )
+    yield _measured(totals, totals.measured_pod_count or 0, totals.measured_node_count or 0)
     if is_partly_measured(totals):
         yield message("What the other pods use comes on top of every figure of use.")
+
+
+def _measured(totals: Totals, pod_count: int, machine_count: int) -> Message:
+    if not pod_count and not machine_count:
+        return message("Neither what pods use nor what machines use was measured.")
+    pods = "{pods:count} of the pods" if pod_count else "none of the pods"
+    whole = f"{{machines:count}} of {{nodes:count}} {plural(totals.node_count or 0, 'machine')} as a whole"
+    counts: dict[str, object] = {"pods": pod_count} if pod_count else {}
+    if not machine_count:
+        return message(f"Use was measured for {pods}, but not for machines as a whole.", **counts)
+    return message(f"Use was measured for {pods}, and for {whole}.", machines=machine_count, nodes=totals.node_count, **counts)
 
 
 def _on_usage(material: Material) -> Iterator[Message]:

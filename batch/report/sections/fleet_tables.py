@@ -83,7 +83,7 @@ def _fleet_row(plan: CapacityPlan, fleet: Fleet, *, sized: bool, priced: bool, c
         fleet.memory_bytes,
         fleet.node_count,
         fleet.lower_bound_node_count,
-        *((other.node_count if other else None,) if sized else ()),
+        *((_right_sized_nodes(fleet, other),) if sized else ()),
         fleet.cpu_nanocores * fleet.node_count,
         fleet.memory_bytes * fleet.node_count,
         fleet.requests_ratio.get("cpu"),
@@ -95,6 +95,13 @@ def _fleet_row(plan: CapacityPlan, fleet: Fleet, *, sized: bool, priced: bool, c
     first_share = 8 if sized else 7
     fills_first = {first_share + _SHARES.index(binding)} if binding in _SHARES else set()
     return Row(cells, strong=frozenset(fills_first), chosen=chosen)
+
+
+def _right_sized_nodes(fleet: Fleet, sized: Fleet | None) -> object:
+    """Give the nodes for the recommended requests, with the pods left over where these are not as many as the line says."""
+    if sized is None or sized.unplaced_pod_count == fleet.unplaced_pod_count:
+        return sized and sized.node_count
+    return message("{nodes:count}, {left:count} left over", nodes=sized.node_count, left=sized.unplaced_pod_count)
 
 
 def chart(plan: CapacityPlan, fleets: Sequence[Fleet]) -> Chart:

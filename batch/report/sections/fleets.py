@@ -77,7 +77,13 @@ def _lede(plan: CapacityPlan, best: Fleet) -> Iterator[Message]:
         yield message("The pods request neither CPU nor memory: only how many of them a node takes counts here, not what they use.")
     yield message("No packing can do with fewer than {bound:count}.", bound=best.lower_bound_node_count)
     sized = right_sized(plan, best)
-    if sized and sized.node_count != best.node_count:
+    if sized and sized.unplaced_pod_count != best.unplaced_pod_count:
+        yield message(
+            f"With the requests that are recommended it would be {{nodes:count}} {plural(sized.node_count, 'node')} that {'leaves' if sized.node_count == 1 else 'leave'} {{left:count}} {plural(sized.unplaced_pod_count, 'pod')} over.",
+            nodes=sized.node_count,
+            left=sized.unplaced_pod_count,
+        )
+    elif sized and sized.node_count != best.node_count:
         yield message("With the requests that are recommended it would be {nodes:count}.", nodes=sized.node_count)
     yield message("Packed that tightly, nothing is left for growth, for updates or for the loss of a node.")
 

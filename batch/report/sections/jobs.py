@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from batch.findings import Message, message
 from batch.jobs.crowding import most_crowded
+from batch.jobs.judgements import outlived, outlived_title
 from batch.jobs.model import Job, JobAssessment, State
 from batch.report.deadline_patches import command, proposed
 from batch.report.model import Section
@@ -43,17 +44,28 @@ def _title(found: JobAssessment) -> Message:
     if not found.jobs_known:
         return message("Whether Jobs finish is unknown, because they could not be read")
     if not found.jobs:
-        return message("No Job is there at the moment" if found.cronjobs else "There are no Jobs and no CronJobs")
+        none = "There are no Jobs and no CronJobs" if found.cronjobs_known else "There are no Jobs; CronJobs could not be read"
+        return message("No Job is there at the moment" if found.cronjobs else none)
     overdue = [job for job in found.jobs if job.overdue]
-    open_jobs = [job for job in found.jobs if job.unfinished and job.deadline_seconds is None]
+    open_jobs = [job for job in found.jobs if job.unbounded]
     if overdue:
         verb = "is past its deadline and not over" if len(overdue) == 1 else "are past their deadlines and not over"
         return message(f"{{count:count}} {plural(len(overdue), 'Job')} {verb}", count=len(overdue))
     if open_jobs:
         return _open_title(open_jobs, sum(job.unfinished for job in found.jobs))
-    failed = sum(job.state is State.FAILED for job in found.jobs)
-    tail = "{failed:count} of {all:count} Jobs failed" if failed else "none of {all:count} Jobs has failed"
-    return message(f"Every unfinished Job has a deadline; {tail}", all=len(found.jobs), **({"failed": failed} if failed else {}))
+    if over := outlived(found.jobs):
+        return message(outlived_title(len(over)), count=len(over))
+    return _quiet_title(found.jobs)
+
+
+def _quiet_title(jobs: Sequence[Job]) -> Message:
+    lead = "Every unfinished Job has a deadline" if any(job.unfinished for job in jobs) else "Every Job has ended"
+    failed = sum(job.state is State.FAILED for job in jobs)
+    if len(jobs) == 1:
+        return message(f"{lead}; it failed" if failed else lead)
+    if not failed:
+        return message(f"{lead}; none of {{all:count}} Jobs has failed", all=len(jobs))
+    return message(f"{lead}; {{failed:count}} of {{all:count}} Jobs failed", all=len(jobs), failed=failed)
 
 
 def _open_title(open_jobs: Sequence[Job], unfinished_count: int) -> Message:
@@ -152,11 +164,12 @@ def _how_to_read(material: Material) -> Iterator[Message]:
         ratio=settings.near_deadline_ratio,
     )
     yield message(
-        "A proposed deadline is {factor:count} times the {quantile:quantile} of the runs that succeeded and are still in the cluster, at least {least:seconds}, rounded up to what a person would write. A run that its deadline ended counts with that deadline. From fewer than {runs:count} runs of a workload nothing is proposed; a Job that runs by itself gets twice its age.",
+        "A proposed deadline is {factor:count} times the {quantile:quantile} of the runs that succeeded and are still in the cluster, at least {least:seconds}, rounded up to what a person would write. A run that its deadline ended counts with that deadline. From fewer than {runs:count} runs of a workload nothing is proposed; a Job that runs by itself gets twice its age once it is {old:seconds} old.",
         factor=settings.deadline_factor,
         quantile=settings.deadline_quantile,
         least=settings.deadline_min_seconds,
         runs=settings.runs_min,
+        old=settings.open_seconds_max,
     )
     yield message("GPU-hours are what the Job's pods have held so far. Without the pods that are already gone they are not known.")
     yield message(

@@ -61,12 +61,12 @@ def _lanes_subtitle(all_count: int, shown_count: int) -> Message:
 
 
 def _urgency(jobs: Iterable[Job]) -> int:
-    """Order lanes: past the deadline, working without one, failed, at work, done."""
+    """Order lanes: past the deadline or kept by a pod, working without one, failed, at work, done."""
     return min(
         0
-        if job.overdue
+        if job.overdue or (job.closing and job.stuck)
         else 1
-        if job.unfinished and job.deadline_seconds is None
+        if job.unbounded
         else 2
         if job.state is State.FAILED
         else 3
@@ -93,20 +93,26 @@ def _kind(job: Job) -> str:
 def _word(jobs: Sequence[Job]) -> tuple[str, bool]:
     """Say what matters most of a lane, and whether that is bad."""
     working = [job for job in jobs if job.unfinished]
-    late = [-(job.remaining_seconds or 0) for job in working if job.overdue]
-    if late:
-        return f"{format_seconds(max(late))} over", True
-    if any(job.deadline_seconds is None for job in working):
-        return "no deadline", True
+    if wrong := _wrong_at_work(working):
+        return wrong, True
     exceeded, failed = sum(job.exceeded for job in jobs), sum(job.state is State.FAILED for job in jobs)
     if exceeded:
         return (f"{exceeded} of {len(jobs)} cut short" if len(jobs) > 1 else "ended by its deadline"), True
     if failed:
         return (f"{failed} of {len(jobs)} failed" if len(jobs) > 1 else "failed"), True
-    left = [job.remaining_seconds for job in working if job.remaining_seconds is not None]
+    left = [job.remaining_seconds for job in working if job.remaining_seconds is not None and not job.closing]
     if left:
         return f"{format_seconds(min(left))} left", False
-    return (f"{len(jobs)} succeeded" if len(jobs) > 1 else "succeeded"), False
+    return "its pods are ending" if working else f"{len(jobs)} succeeded" if len(jobs) > 1 else "succeeded", False
+
+
+def _wrong_at_work(working: Sequence[Job]) -> str | None:
+    late = [-(job.remaining_seconds or 0) for job in working if job.overdue]
+    if late:
+        return f"{format_seconds(max(late))} over"
+    if any(job.closing and job.stuck for job in working):
+        return "kept by a pod"
+    return "no deadline" if any(job.unbounded for job in working) else None
 
 
 def _agenda(found: JobAssessment, taken_at: datetime) -> Chart | None:

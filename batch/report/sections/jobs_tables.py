@@ -38,8 +38,10 @@ def name_of(it: Job | CronJob) -> str:
     return f"{it.namespace}/{it.name}"
 
 
-def rests_on(proposal: Proposal) -> str:
-    """Say what a proposed deadline rests on."""
+def rests_on(proposal: Proposal | None) -> str:
+    """Say what a proposed deadline rests on, or why there is none."""
+    if proposal is None:
+        return "too few runs yet"
     if not proposal.run_count:
         return "twice its age"
     runs = f"{proposal.run_count} {plural(proposal.run_count, 'run', 'runs')}"
@@ -90,7 +92,7 @@ def _has_patch(it: Job | CronJob) -> bool:
 
 def _open_row(job: Job) -> Row:
     held, proposal = job.held, job.proposal
-    basis = "" if proposal is None else f"{rests_on(proposal)}: over already" if ends_now(job) else rests_on(proposal)
+    basis = f"{rests_on(proposal)}: over already" if ends_now(job) else rests_on(proposal)
     cells = (
         name_of(job),
         "Job" if job.state is not State.SUSPENDED else "Job, suspended",
@@ -109,12 +111,12 @@ def _template_row(it: CronJob) -> Row:
     proposal = it.proposal
     now = _seconds(it.deadline_seconds) or "none"
     proposed = _seconds(proposal.deadline_seconds if proposal else None)
-    return Row((name_of(it), "CronJob", "", "", "", "", now, proposed, rests_on(proposal) if proposal else ""))
+    return Row((name_of(it), "CronJob", "", "", "", "", now, proposed, rests_on(proposal)))
 
 
 def _close_table(jobs: Sequence[Job], ratio: float) -> Table:
     late = sorted(
-        (job for job in jobs if job.overdue or (not job.unfinished and job.held.pod_count) or job.stuck),
+        (job for job in jobs if job.overdue or job.stuck),
         key=lambda job: (job.remaining_seconds or 0, job.key),
     )
     every = [*late, *near_deadline(jobs, ratio)]
@@ -138,7 +140,7 @@ def _close_table(jobs: Sequence[Job], ratio: float) -> Table:
 def _close_row(job: Job) -> Row:
     left = job.remaining_seconds
     over = left is not None and left <= 0
-    shown = message("{over:seconds} over", over=-left) if left is not None and over else _seconds(left) if left is not None else ""
+    shown = message("{over:seconds} over", over=abs(left)) if left is not None and over else _seconds(left) if left is not None else ""
     kept: object = what_keeps(job) if over or job.stuck else ""
     deadline = "" if job.deadline_seconds is None else _seconds(job.deadline_seconds)
     return Row(
@@ -223,7 +225,7 @@ def _cronjobs_table(cronjobs: Sequence[CronJob], taken_at: datetime) -> Table:
 
 def _cronjob_row(it: CronJob, taken_at: datetime) -> Row:
     runs = it.runs
-    following: object = "suspended" if it.suspended else _when(it.next_at, taken_at)
+    following: object = "suspended" if it.suspended else _when(it.next_at, taken_at) or "never"
     if it.next_at is not None and it.next_at <= taken_at:
         held = any(problem.trouble is Trouble.HELD_BACK for problem in it.problems)
         following = "its run ends" if held else "due now"
@@ -233,8 +235,8 @@ def _cronjob_row(it: CronJob, taken_at: datetime) -> Row:
         f"{it.schedule} ({it.time_zone})" if it.time_zone and it.time_zone not in _UTC else it.schedule,
         following,
         it.missed_count,
-        len(runs.succeeded),
-        len(runs.failed),
+        runs.counts["succeeded_count"],
+        runs.counts["failed_count"],
         success,
         joined(problem.text for problem in it.problems[:_TOLD]) if it.problems else "",
     )

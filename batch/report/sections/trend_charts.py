@@ -84,7 +84,7 @@ def _subtitle(one: Forecast) -> Message:
         return message("What may be requested, is requested and is used, night by night.")
     way = "at a constant rate" if one.compound else "by a constant amount"
     return message(
-        f"Requests grow {way}, now by {{growth:{kind_of(one.resource)}}} a week. The shaded cone holds 80 % of what is to be expected; the bar on the limit is when it is reached.",
+        f"Requests grow {way}, now by {{growth:{kind_of(one.resource)}}} a week. The shaded cone holds 80 % of what is to be expected; the mark on the limit is when it is reached.",
         growth=one.weekly_growth,
     )
 

@@ -87,9 +87,10 @@ def _why(refusal: Refusal | None) -> Message:
     return _WHY[refusal or Refusal.UNKNOWN]
 
 
-def _growth(one: Forecast) -> Message | None:
+def _growth(one: Forecast) -> Message:
+    """Give the growth; where there is none the column beside it says why."""
     if one.weekly_growth is None:
-        return None
+        return message("")
     return message(f"{{amount:{kind_of(one.resource)}}}", amount=one.weekly_growth)
 
 
@@ -105,7 +106,7 @@ def _figures_table(trends: Trends) -> Table:
     """Set the cluster's figures side by side: a week ago, last night, tonight."""
     night, week = (dict(_by_name(one)) for one in (trends.last_night, trends.last_week))
     current = trends.last_night or trends.last_week
-    changes = current.changes if current else ()
+    known = [change for change in (current.changes if current else ()) if not (change.before is None and change.now is None)]
     return Table(
         what="figures of the cluster",
         title=message("The cluster, then and now"),
@@ -124,10 +125,9 @@ def _figures_table(trends: Trends) -> Table:
                     _amount(change, change, before=False),
                 )
             )
-            for change in changes
-            if not (change.before is None and change.now is None)
+            for change in known
         ),
-        row_count=len(changes),
+        row_count=len(known),
         file="tables/trends.csv",
     )
 
@@ -171,4 +171,7 @@ def _movers_table(one: Comparison | None, title: str) -> Table:
 
 
 def _mover_row(mover: Mover) -> Row:
-    return Row((mover_name(mover), *mover.pods, *mover.requests_cpu, *mover.requests_memory))
+    """Give one line; a workload that was not there, or is not any more, has no pods and asks for nothing."""
+    pairs = (mover.pods, mover.requests_cpu, mover.requests_memory)
+    there = [count is not None for count in mover.pods]
+    return Row((mover_name(mover), *(value if is_there else 0 for pair in pairs for value, is_there in zip(pair, there, strict=True))))

@@ -151,6 +151,14 @@ def test_figures_are_compared_also_where_workloads_are_not_known() -> None:
     assert found.changes[1].now == 2
 
 
+def test_last_week_is_compared_also_where_its_workloads_are_not_known() -> None:
+    shot = shot_of(web("a"))
+    tonight = trends(shot).tonight
+    found = trends(shot, History(summaries=tuple(before(tonight, days) for days in (14, 8, 6, 1)))).last_week
+    assert found is not None
+    assert (found.date, found.movers) == (before(tonight, 8).date, None)
+
+
 def test_a_first_night_has_nothing_to_compare_with() -> None:
     first = trends(shot_of(web("a")))
     assert (first.last_night, first.last_week, len(first.summaries)) == (None, None, 1)

@@ -81,9 +81,27 @@ def test_a_cap_is_what_the_largest_node_leaves_beside_daemonsets_and_the_other_c
     assert "capped at 3 cores" in said(one)
 
 
+def test_containers_of_one_pod_that_all_need_more_still_fit_one_node_together() -> None:
+    # 4 cores, of which 0.5 + 0.5 + 1 are asked for: 2 are left. "a" wants 1.5 more, "b" 4.5 more, a quarter and three quarters of them; "c" nothing.
+    amounts = {"a": (CORE // 2, 2 * CORE), "b": (CORE // 2, 5 * CORE), "c": (CORE, CORE)}
+    containers = [{"container": name, "requests_cpu_nanocores": request} for name, (request, _) in amounts.items()]
+    rows = [row for name, (_, use) in amounts.items() for row in samples("p", [use] * 3, [GIB] * 3, container=name)]
+    found = sized([deployed("p", containers=containers)], rows, nodes=[node("n1", cpu=4 * CORE)]).advice
+    assert {one.container: one.cpu.target for one in found} == {"a": CORE, "b": 2 * CORE, "c": None}
+
+
 def test_a_cap_lowers_no_request_that_is_needed() -> None:
     one = advice([deployed("a", cpu=5 * CORE)], used(20 * CORE, GIB), nodes=[node("n1", cpu=4 * CORE)])
     assert one.cpu.verdict is Verdict.KEEP
+
+
+def test_a_capped_request_that_stays_is_no_change_however_small_changes_are_wanted() -> None:
+    full = advice(
+        [deployed("a", cpu=4 * CORE + 1)], used(20 * CORE, GIB), nodes=[node("n1", cpu=4 * CORE)], given=settings(change_min_ratio=0)
+    )
+    assert (full.cpu.verdict, full.cpu.target) == (Verdict.KEEP, None)
+    exact = advice([deployed("a", cpu=100 * MILLI)], used(99 * MILLI, GIB), given=settings(change_min_ratio=0))
+    assert (exact.cpu.verdict, exact.cpu.target) == (Verdict.KEEP, None)
 
 
 def test_without_nodes_there_is_no_cap() -> None:
@@ -161,6 +179,14 @@ def test_an_autoscaler_of_one_container_holds_no_other() -> None:
 def test_unread_autoscalers_are_said() -> None:
     one = advice([deployed("a", cpu=CORE)], used(MILLI, 200 * MIB), unread=["horizontalpodautoscalers"])
     assert "Autoscalers could not be read" in said(one)
+
+
+def test_pods_that_are_sized_as_a_whole_are_held() -> None:
+    # spec.resources of the pod bounds its containers: a request of theirs above it is refused, and one below it changes nothing.
+    one = advice([deployed("a", cpu=4 * CORE, memory=8 * GIB, sized_as_a_whole=True)], used(CORE, GIB))
+    assert (one.cpu.verdict, one.memory.verdict, one.cpu.target, one.memory.target) == (Verdict.HELD, Verdict.HELD, None, None)
+    assert "change the size there (spec.resources of the pod)" in said(one)
+    assert one.cpu.peak == CORE
 
 
 def test_placeholders_get_no_advice() -> None:

@@ -34,7 +34,7 @@ def test_what_asks_for_too_much_is_summed_up_and_names_the_patches() -> None:
         ("default/a/main", "default/b/main"),
     )
     assert text(finding).startswith(
-        "Requests can go down by 4 cores The largest change is that of default/a, container main: CPU from 4 cores to 1 core."
+        "Requests can go down by 4 cores The largest change is that of container default/a/main: CPU from 4 cores to 1 core."
     )
     assert "patches/" in text(finding)
 
@@ -55,7 +55,7 @@ def test_kills_for_memory_are_found_without_samples() -> None:
     (finding,) = found([of("a", containers=[row])], [], samples_min=99).values()
     assert finding.id == "rightsizing.killed-for-memory"
     assert text(finding).startswith(
-        "1 container was killed for memory in the last 30 days default/a, container main, which may use 1 GiB; 1.25 GiB is advised."
+        "1 container was killed for memory in the last 30 days Container default/a/main, which may use 1 GiB; 1.25 GiB is advised."
     )
 
 
