@@ -197,6 +197,13 @@ def test_thousandths_stay_thousandths_and_tell_their_cards() -> None:
     assert resource.largest_free_block == {1750: 1}
 
 
+def test_cards_that_pods_share_are_those_that_their_annotation_names() -> None:
+    milli = "aliyun.com/gpu-milli"
+    pods = (gpu_pod("a", "n1", 500, milli, gpu_index="0"), gpu_pod("b", "n1", 2000, milli, gpu_index="1-2"))
+    (resource,) = assessed([gpu_node("n1", 8000, resource=milli)], pods).resources
+    assert (resource.wholly_free_device_count, resource.unrequested_count) == (5, 5500)
+
+
 def test_idle_gpu_nodes_are_a_warning_worth_their_number() -> None:
     assessment = assessed([gpu_node("n1"), gpu_node("n2"), gpu_node("n3")], (gpu_pod("p", "n2"), pod("q", on="n1")))
     (finding,) = assessment.findings
