@@ -90,13 +90,19 @@ class _Held:
         """Give what the pod as a whole asks for, in place of the sum of its containers."""
         asked = self._amounts(self._spec.resources, self._thing, f"pod-level {self._part}")
         asked = {name: amount for name, amount in asked.items() if _is_pod_level(name)}
-        if not asked or self._status.resources == NULL:
+        if not (asked or self._has_requests_of_the_pod) or self._status.resources == NULL:
             return asked
         largest = {} if self._infeasible else dict(asked)
         _raise_to(largest, self._of_pod)
         _raise_to(largest, self._allocated_to_pod)
         names = asked if rule is RequestsRule.PER_CONTAINER else {name: None for name in largest if _is_pod_level(name)}
         return {name: largest.get(name, 0) for name in names}
+
+    @property
+    def _has_requests_of_the_pod(self) -> bool:
+        """Tell whether the pod as a whole asks for something: from 1.37 its limits are then those of its status, also where its spec sets none."""
+        requests = _resources(self._spec.resources, self._thing, Rejects()).requests or ()
+        return self._part == "limits" and any(map(_is_pod_level, requests))
 
     @functools.cached_property
     def _of_pod(self) -> Amounts:

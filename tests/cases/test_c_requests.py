@@ -217,6 +217,13 @@ def test_c08_limits_of_the_pod_as_a_whole_too(rule: RequestsRule, condition: str
     )
 
 
+@pytest.mark.parametrize(("rule", "milli"), [(RequestsRule.PER_CONTAINER, 3000), (RequestsRule.PER_POD, 1500)])
+def test_c08_from_1_37_limits_in_the_status_stand_for_a_pod_that_only_asks_as_a_whole(rule: RequestsRule, milli: int) -> None:
+    spec = {"containers": [container(limits={"cpu": "3"})], "resources": {"requests": {"cpu": "1"}}}
+    found = decode_pod(resized(spec=spec, status={"resources": {"requests": {"cpu": "1"}, "limits": {"cpu": "1500m"}}}))
+    assert effective_limits(found, "p", Rejects(), rule)["cpu"] == milli * MILLI
+
+
 def test_a_resize_that_was_carried_out_for_one_of_two_alike_pods_is_counted_for_that_one() -> None:
     spec = POD_LEVEL["spec"]
     pods = [pod("a", spec=spec), pod("b", spec=spec, status=POD_LEVEL["status"])]
