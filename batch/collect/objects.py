@@ -502,10 +502,10 @@ class BudgetSpec(Object):
 class BudgetStatus(Object):
     """Status of a PodDisruptionBudget."""
 
-    disruptions_allowed: int | None = None
-    current_healthy: int | None = None
-    desired_healthy: int | None = None
-    expected_pods: int | None = None
+    disruptions_allowed: Integer | None = None
+    current_healthy: Integer | None = None
+    desired_healthy: Integer | None = None
+    expected_pods: Integer | None = None
 
 
 class Budget(Listed):

@@ -167,11 +167,21 @@ class _Held:
         return self._rejects.amounts(getattr(_resources(raw, thing, noted), self._part), thing, field)
 
 
+class _Undecoded(msgspec.Struct):
+    """Requests and limits whose amounts stay in the words in which they stand, whatever these are."""
+
+    requests: dict[str, msgspec.Raw] | None = None
+    limits: dict[str, msgspec.Raw] | None = None
+
+
 def _with_defaults(container: Container) -> Container:
-    resources = _resources(container.resources, "", Rejects())
-    requests = {**(resources.limits or {}), **(resources.requests or {})}
-    raw = msgspec.Raw(msgspec.json.encode({"requests": requests, "limits": resources.limits}))
-    return Container(name=container.name, resources=raw, restart_policy=container.restart_policy)
+    """Give the container with requests filled from its limits; resources that are no maps stay, to be refused with the sums."""
+    try:
+        stated = msgspec.json.decode(container.resources, type=_Undecoded | None) or _Undecoded()
+    except msgspec.ValidationError:
+        return container
+    filled = _Undecoded({**(stated.limits or {}), **(stated.requests or {})}, stated.limits)
+    return Container(name=container.name, resources=msgspec.Raw(msgspec.json.encode(filled)), restart_policy=container.restart_policy)
 
 
 def effective_limits(pod: Pod, thing: str, rejects: Rejects, rule: RequestsRule = RequestsRule.PER_CONTAINER) -> Amounts:

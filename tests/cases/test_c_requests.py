@@ -73,6 +73,15 @@ def test_c02_limits_of_the_pod_as_a_whole_stand_in_where_nobody_asks(asked: Json
     assert waiting(job(spec, parallelism=1))[:2] == (cpu, memory)
 
 
+@pytest.mark.parametrize("resources", [[], "none", 7, {"limits": ["cpu"]}, {"limits": {"cpu": 10**30}}, {"limits": {"cpu": {"value": "1"}}}])
+def test_c02_resources_of_a_template_that_cannot_be_read_are_unknown_and_cost_no_report(resources: Any) -> None:
+    odd = job({"containers": [{"name": "app", "image": "i", "resources": resources}]})
+    snapshot = read([ready_node()], [asking("p", "1")], jobs=[odd])
+    assert snapshot.table("jobs")["template_requests_cpu_nanocores"].isna().all()
+    assert set(snapshot.table("rejects")["object"]) == {"job default/j/app"}
+    assert plan(snapshot).totals.requests_cpu_nanocores == CORE
+
+
 @pytest.mark.parametrize(("parallelism", "completions", "pods"), [(5, 2, 2), (2, 5, 2), (3, None, 3), (None, 4, 1), (0, 4, 0)])
 def test_a_job_runs_no_more_pods_at_once_than_it_completes(parallelism: int | None, completions: int | None, pods: int) -> None:
     more = {} if completions is None else {"completions": completions}
