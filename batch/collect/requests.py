@@ -178,7 +178,7 @@ def _with_defaults(container: Container) -> Container:
     """Give the container with requests filled from its limits; resources that are no maps stay, to be refused with the sums."""
     try:
         stated = msgspec.json.decode(container.resources, type=_Undecoded | None) or _Undecoded()
-    except msgspec.ValidationError:
+    except msgspec.DecodeError:
         return container
     filled = _Undecoded({**(stated.limits or {}), **(stated.requests or {})}, stated.limits)
     return Container(name=container.name, resources=msgspec.Raw(msgspec.json.encode(filled)), restart_policy=container.restart_policy)
@@ -277,7 +277,7 @@ def _resources(raw: msgspec.Raw, thing: str, rejects: Rejects) -> Resources:
     try:
         return decode_resources(raw)
     except msgspec.ValidationError as error:
-        rejects.add(thing, "resources", bytes(raw).decode(), str(error))
+        rejects.add(thing, "resources", bytes(raw).decode(errors="replace"), str(error))
         return Resources(requests=_UNREADABLE, limits=_UNREADABLE)
 
 
@@ -285,7 +285,7 @@ def _map(raw: msgspec.Raw, thing: str, rejects: Rejects) -> Mapping[str, object]
     try:
         return decode_map(raw)
     except msgspec.ValidationError as error:
-        rejects.add(thing, "resources", bytes(raw).decode(), str(error))
+        rejects.add(thing, "resources", bytes(raw).decode(errors="replace"), str(error))
         return _UNREADABLE
 
 
