@@ -86,6 +86,18 @@ def test_a_request_by_name_that_a_claim_serves_counts_there_alone(resource: str)
     assert [(h.pod, h.resource) for h in found.holders] == [("a", DRIVER)]
 
 
+def test_a_class_that_names_no_driver_is_judged_by_its_own_name() -> None:
+    given = tables(
+        pool("n1", [device("gpu-0")]),
+        claims={"made": ["n1/gpu-0"]},
+        users={"made": ["a"]},
+        classes=[("gpu.nvidia.com", None, GPU), ("large", None, "example.com/large")],
+        served=[("a", GPU)],
+    )
+    found = assessed(given, (pod("a", resources={GPU: 1}),))
+    assert (found.resources, found.requests_cards, found.unknown_resources) == ((), 1.0, ())
+
+
 def test_a_request_by_name_on_a_node_with_a_device_plugin_counts_at_the_plugin() -> None:
     given = tables(pool("n2", [device("gpu-0")]), classes=[("gpu.nvidia.com", DRIVER, GPU)])
     nodes = (node("n1", resources={GPU: (4, 4)}), node("n2"))
