@@ -38,7 +38,7 @@ _LONGEST_HEAD, _TAIL = 16_384, 16
 
 _LOOP_REMEDY = "It is a fault of the server, or of a cache in front of it; raise api.page_size until one page is enough."
 
-_UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError)
+_UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
 class _ListMetadata(msgspec.Struct):

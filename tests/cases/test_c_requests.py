@@ -73,6 +73,15 @@ def test_c02_limits_of_the_pod_as_a_whole_stand_in_where_nobody_asks(asked: Json
     assert waiting(job(spec, parallelism=1))[:2] == (cpu, memory)
 
 
+@pytest.mark.parametrize("resources", [[], "none", 7, {"limits": ["cpu"]}, {"limits": {"cpu": 10**30}}, {"limits": {"cpu": {"value": "1"}}}])
+def test_c02_resources_of_a_template_that_cannot_be_read_are_unknown_and_cost_no_report(resources: Any) -> None:
+    odd = job({"containers": [{"name": "app", "image": "i", "resources": resources}]})
+    snapshot = read([ready_node()], [asking("p", "1")], jobs=[odd])
+    assert snapshot.table("jobs")["template_requests_cpu_nanocores"].isna().all()
+    assert set(snapshot.table("rejects")["object"]) == {"job default/j/app"}
+    assert plan(snapshot).totals.requests_cpu_nanocores == CORE
+
+
 @pytest.mark.parametrize(("parallelism", "completions", "pods"), [(5, 2, 2), (2, 5, 2), (3, None, 3), (None, 4, 1), (0, 4, 0)])
 def test_a_job_runs_no_more_pods_at_once_than_it_completes(parallelism: int | None, completions: int | None, pods: int) -> None:
     more = {} if completions is None else {"completions": completions}
@@ -215,6 +224,13 @@ def test_c08_limits_of_the_pod_as_a_whole_too(rule: RequestsRule, condition: str
         )["cpu"]
         == cores * CORE
     )
+
+
+@pytest.mark.parametrize(("rule", "milli"), [(RequestsRule.PER_CONTAINER, 3000), (RequestsRule.PER_POD, 1500)])
+def test_c08_from_1_37_limits_in_the_status_stand_for_a_pod_that_only_asks_as_a_whole(rule: RequestsRule, milli: int) -> None:
+    spec = {"containers": [container(limits={"cpu": "3"})], "resources": {"requests": {"cpu": "1"}}}
+    found = decode_pod(resized(spec=spec, status={"resources": {"requests": {"cpu": "1"}, "limits": {"cpu": "1500m"}}}))
+    assert effective_limits(found, "p", Rejects(), rule)["cpu"] == milli * MILLI
 
 
 def test_a_resize_that_was_carried_out_for_one_of_two_alike_pods_is_counted_for_that_one() -> None:
