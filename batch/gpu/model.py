@@ -199,8 +199,8 @@ class Blocker:
 class Waiting:
     """Pods of one shape that wait for accelerators: the first of them, what each asks for, and why each node does not take it.
 
-    `verdict`: fits, repack, full, never, nowhere, gated. `summary` counts nodes by (kind, resource) of their first blocker; `nodes` names
-    them, as far as the report has room.
+    `verdict`: fits, repack, full, never, nowhere, gated, or unknown, where nodes, their devices or the pods of all namespaces were not read.
+    `summary` counts nodes by (kind, resource) of their first blocker; `nodes` names them, as far as the report has room.
     """
 
     namespace: str
@@ -211,7 +211,7 @@ class Waiting:
     memory_bytes: int | None
     waiting_seconds: float | None
     verdict: str
-    fitting_node_count: int
+    fitting_node_count: int | None
     summary: Mapping[tuple[str, str], int]
     nodes: tuple[tuple[str, tuple[Blocker, ...]], ...]
 

@@ -17,6 +17,7 @@ _VERDICTS = {
     "never": "can start on no node",
     "nowhere": "no node offers it",
     "gated": "held back by a gate",
+    "unknown": None,
 }
 _REASONS = 2
 """Reasons of one node that are said in the report."""
