@@ -218,7 +218,7 @@ class Cluster:
                 refused[namespace] = error
         if refused:
             first = next(iter(refused.values()))
-            raise first if len(refused) == len(set(namespaces)) else PartlyForbidden(kind, list(refused), first)
+            raise first if len(refused) == len(namespaces) else PartlyForbidden(kind, list(refused), first)
 
     def _list_served(self, kind: Kind, namespace: str | None, patience: Patience, before_page: Callable[[], None]) -> Iterator[bytes]:
         """Page through the list in the newest version that is served; a kind that a cluster may lack is then an empty list."""

@@ -32,7 +32,7 @@ def page_with_no_text(*items: dict[str, Any]) -> bytes:
         (pod("odd", spec={"nodeSelector": {"a": ODD}}), "spec, where it may go", True),
     ],
 )
-def test_text_that_is_no_utf_8_costs_itself(odd: dict[str, Any], field: str, remains: bool) -> None:
+def test_text_that_is_no_utf_8_costs_itself(odd: dict[str, Any], field: str, *, remains: bool) -> None:
     rejects = Rejects()
     collector = PodCollector(rejects)
     collector.take(page_with_no_text(odd, pod("fine")))
