@@ -128,14 +128,14 @@ class Dialect:
         """Give containers that ended for memory in the window, by kube-state-metrics.
 
         It tells how a container last ended for as long as the pod is there. What it told before the window is of an older end, unless the
-        container was started again since and still says so; one that was not started again did not end.
+        container was started again since and still says so.
         """
         ended = select(LAST_TERMINATED, self.matchers, 'reason="OOMKilled"')
         told = f"max by ({_KSM}) (max_over_time({ended}[{self.window}s])) > 0"
         before = f"max by ({_KSM}) (max_over_time({ended}[{_BEFORE}] offset {self.window}s)) > 0"
         restarts = select(RESTARTS, self.matchers)
         started = f"(max by ({_KSM}) ({restarts}) - max by ({_KSM}) ({restarts} offset {self.window}s))"
-        return f"({told} unless {before} unless {started} == 0) or (max by ({_KSM}) ({ended}) > 0 and {started} > 0)"
+        return f"({told} unless {before}) or (max by ({_KSM}) ({ended}) > 0 and {started} > 0)"
 
     def owners(self, namespaces: str) -> str:
         """Give the controlling owner of each pod of the window, by kube-state-metrics."""
