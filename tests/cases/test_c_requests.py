@@ -73,7 +73,9 @@ def test_c02_limits_of_the_pod_as_a_whole_stand_in_where_nobody_asks(asked: Json
     assert waiting(job(spec, parallelism=1))[:2] == (cpu, memory)
 
 
-@pytest.mark.parametrize("resources", [[], "none", 7, {"limits": ["cpu"]}, {"limits": {"cpu": 10**30}}, {"limits": {"cpu": {"value": "1"}}}])
+@pytest.mark.parametrize(
+    "resources", [[], "none", 7, {"limits": ["cpu"]}, {"limits": {"cpu": 10**30}}, {"limits": {"cpu": {"value": "1"}}}]
+)
 def test_c02_resources_of_a_template_that_cannot_be_read_are_unknown_and_cost_no_report(resources: Any) -> None:
     odd = job({"containers": [{"name": "app", "image": "i", "resources": resources}]})
     snapshot = read([ready_node()], [asking("p", "1")], jobs=[odd])
