@@ -110,6 +110,13 @@ def test_labels_that_are_none_cost_the_pod_and_resources_that_are_none_cost_the_
     assert rejects.table()["object"].tolist() == ["pod default/a", "pod default/b/app"]
 
 
+def test_an_amount_of_gpus_that_is_no_quantity_is_unread_and_not_absent() -> None:
+    asks = [container(requests={"nvidia.com/gpu": "two", "memory": "1Gi"}), container("b", requests={"nvidia.com/gpu": "1"})]
+    tables = tables_of(pod("a", spec={"containers": asks}), pod("b", spec={"containers": [container(requests={"nvidia.com/gpu": "1"})]}))
+    assert tables["unread_requests"].to_numpy().tolist() == [["default", "a", "nvidia.com/gpu"]]
+    assert tables["pod_resources"].to_numpy().tolist() == [["default", "b", "nvidia.com/gpu", 1]]
+
+
 def test_environment_variables_and_annotations_are_not_kept() -> None:
     tables = tables_of(pod(annotations={"note": "s3cret"}, spec={"containers": [container(env=[{"name": "TOKEN", "value": "s3cret"}])]}))
     assert not any("s3cret" in frame.to_csv() for frame in tables.values())

@@ -18,10 +18,11 @@ def assessed(
     return assess(snapshot(nodes=nodes, pods=pods, tables=given, **more), Settings())
 
 
-def test_only_the_newest_generation_is_the_pool() -> None:
+@pytest.mark.parametrize("newest_first", [False, True])
+def test_only_the_newest_generation_is_the_pool(*, newest_first: bool) -> None:
     old = pool("n1", [device("gpu-0"), device("gpu-1"), device("gone")], generation=1, slice="old")
     new = pool("n1", [device("gpu-0"), device("gpu-1")], generation=2, slice="new")
-    (found,) = assessed(tables(old, new)).pools
+    (found,) = assessed(tables(new, old) if newest_first else tables(old, new)).pools
     assert (found.generation, found.device_count, found.card_count, found.complete) == (2, 2, 2, True)
 
 
@@ -40,6 +41,14 @@ def test_a_claim_of_several_pods_has_its_device_once() -> None:
         ("a", DRIVER, 1, 0.5, True),
         ("b", DRIVER, 1, 0.5, True),
     ]
+
+
+def test_a_device_of_several_claims_is_split_between_them() -> None:
+    given = tables(
+        pool("n1", [device("gpu-0", shared=True)]), claims={"c": ["n1/gpu-0"], "d": ["n1/gpu-0"]}, users={"c": ["a"], "d": ["b"]}
+    )
+    found = assessed(given, (pod("a"), pod("b")))
+    assert (found.requests_cards, [h.card_count for h in found.holders]) == (1.0, [0.5, 0.5])
 
 
 def test_access_for_administration_takes_nothing() -> None:
@@ -126,6 +135,12 @@ def test_free_devices_that_are_tainted_or_on_a_cordoned_node_are_unusable() -> N
 def test_devices_of_unread_claims_are_not_known_to_be_free() -> None:
     (found,) = assessed(tables(pool("n1", [device("gpu-0")])), unread=["resourceclaims"]).pools
     assert (found.device_count, found.allocated_count, found.free_count, found.unusable_count) == (1, None, None, None)
+
+
+def test_claims_of_some_namespaces_do_not_tell_which_devices_are_free() -> None:
+    given = tables(pool("n1", [device("gpu-0"), device("gpu-1")]), claims={"c": ["n1/gpu-0"]}, users={"c": ["a"]})
+    (found,) = assessed(given, (pod("a"),), namespaces=("default",)).pools
+    assert (found.device_count, found.allocated_count, found.free_count) == (2, None, None)
 
 
 def test_a_pod_whose_claim_gets_no_device_is_explained_node_by_node() -> None:

@@ -16,6 +16,7 @@ _VERDICTS = {
     "full": "waits for others to end",
     "never": "can start on no node",
     "nowhere": "no node offers it",
+    "unknown": "not known: not every free one can be told by node",
     "gated": "held back by a gate",
 }
 _REASONS = 2
