@@ -162,7 +162,10 @@ class _Held:
 
 
 def _with_defaults(container: Container) -> Container:
-    resources = _resources(container.resources, "", Rejects())
+    unread = Rejects()
+    resources = _resources(container.resources, "", unread)
+    if len(unread):  # what is no map has no defaults; effective_requests notes it
+        return container
     requests = {**(resources.limits or {}), **(resources.requests or {})}
     raw = msgspec.Raw(msgspec.json.encode({"requests": requests, "limits": resources.limits}))
     return Container(name=container.name, resources=raw, restart_policy=container.restart_policy)
