@@ -362,6 +362,8 @@ def _explain(error: PassingError | RefusedError, kind: Kind, server: str) -> Sou
 
 
 def _passing_remedy(error: PassingError, kind: Kind) -> str:
+    if "connect to proxy" in str(error):
+        return "Look at HTTPS_PROXY, and at NO_PROXY, which must name the API server where no proxy is to be used for it."
     if error.oversize:
         return "Lower api.page_size or raise api.timeout_seconds, and look for a proxy that cuts long answers."
     if kind.group == _METRICS_GROUP:

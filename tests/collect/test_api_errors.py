@@ -96,6 +96,13 @@ def test_an_answer_that_is_always_cut_is_given_up_soon(kube: FakeKube, connect: 
     assert "api.page_size" in caught.value.remedy
 
 
+def test_a_hang_up_is_told_in_a_sentence(kube: FakeKube, connect: Connect) -> None:
+    kube.fail("/api/v1/pods", "drop", times=99)
+
+    with pytest.raises(SourceError, match=r"unavailable: Connection aborted: Remote end closed connection without response$"):
+        names(connect(kube, api__retry_seconds=0))
+
+
 def test_half_a_list_is_an_error(kube: FakeKube, connect: Connect) -> None:
     kube.add(pods(3))
     pages = connect(kube, api__page_size=1).pages(PODS)
