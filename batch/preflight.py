@@ -41,7 +41,8 @@ _SMALL_PAGE = "<html lang=en><title>Preflight</title><p>Aa"
 _STRONGEST_FIRST = (SettingsError.exit_code, CollectError.exit_code, DeliverError.exit_code, RenderError.exit_code)
 """In the order in which a run meets them; a PDF that cannot be made comes last, for the other files are delivered first."""
 
-_LEFT_OUT = " The namespace is left out."
+_LEFT_OUT = "The namespace is left out."
+_FILED_ANEW = "The report of a second try after midnight is filed under the new day."
 
 State = Literal["ok", "missing", "not configured"]
 
@@ -186,8 +187,8 @@ def _cluster(settings: Settings, world: World, cluster: Cluster) -> Iterator[Lin
     for kind in kinds:
         yield from _rights(cluster, kind, () if kind.only else settings.cluster.namespaces)
     if settings.run.job_name and settings.run.namespace:
-        effect = "The report of a second try after midnight is filed under the new day."
-        yield _right(cluster, "get", JOBS, settings.run.namespace, effect, 0)
+        line = _right(cluster, "get", JOBS, settings.run.namespace, 0)
+        yield line if line.state == "ok" else replace(line, why=f"{line.why} {_FILED_ANEW}")
     beside_core = sorted((kind for kind in kinds if kind.group), key=lambda kind: kind.api)
     for _, served in groupby(beside_core, key=lambda kind: kind.api):
         yield _api(cluster, list(served))
@@ -207,10 +208,15 @@ def _rights(cluster: Cluster, kind: Kind, namespaces: Sequence[str]) -> Iterator
     required = kind is PODS or (kind is NODES and not namespaces)
     effect = "" if required else EFFECTS[kind]
     code = CollectError.exit_code if required else 0
-    lines = [_right(cluster, "list", kind, namespace, effect, code) for namespace in (namespaces if kind.namespaced else ()) or (None,)]
+    lines = [_right(cluster, "list", kind, namespace, code) for namespace in (namespaces if kind.namespaced else ()) or (None,)]
     one_will_do = any(line.state == "ok" for line in lines)
     for line in lines:
-        yield replace(line, exit_code=0, why=f"{line.why}{_LEFT_OUT}") if line.state != "ok" and one_will_do else line
+        if line.state == "ok":
+            yield line
+        elif one_will_do:
+            yield replace(line, exit_code=0, why=f"{line.why} {_LEFT_OUT}")
+        else:
+            yield replace(line, why=f"{line.why} {effect}".strip())
 
 
 def _clock(settings: Settings, world: World, cluster: Cluster) -> Iterator[Line]:
@@ -228,7 +234,8 @@ def _clock(settings: Settings, world: World, cluster: Cluster) -> Iterator[Line]
     yield Line("missing", "clock", why, "Set the clock (NTP) of this machine.", DeliverError.exit_code if refused else 0)
 
 
-def _right(cluster: Cluster, verb: str, kind: Kind, namespace: str | None, effect: str, code: int) -> Line:
+def _right(cluster: Cluster, verb: str, kind: Kind, namespace: str | None, code: int) -> Line:
+    """Ask for one right; why it is missing ends as a sentence does."""
     name = f"{kind.name}.{kind.group}" if kind.group else kind.name
     where = "/".join(kind.only) if kind.only else namespace
     what = f"{verb} {name} in {where}" if where else f"{verb} {name}"
@@ -236,11 +243,11 @@ def _right(cluster: Cluster, verb: str, kind: Kind, namespace: str | None, effec
         if cluster.allowed(verb, kind, namespace):
             return Line("ok", what, exit_code=code)
     except SourceError as error:
-        return Line("missing", what, f"{error.reason}. {effect}".strip(), error.remedy, code)
+        return Line("missing", what, f"{error.reason}.", error.remedy, code)
     remedy = rule_to_add(kind, namespace)
     if kind is NODES and code:
         remedy = f"{remedy} {NAMESPACES_WILL_DO}"
-    return Line("missing", what, f"no right. {effect}".strip(), remedy, code)
+    return Line("missing", what, "no right.", remedy, code)
 
 
 def _api(cluster: Cluster, kinds: list[Kind]) -> Line:

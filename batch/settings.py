@@ -108,6 +108,12 @@ class ClusterSettings(_Group):
         (), "Namespaces to read; none means all. With namespaces, rights on nodes are not needed and node figures may be unknown."
     )
 
+    @field_validator("namespaces")
+    @classmethod
+    def _each_once(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Read a namespace once, however often it is named."""
+        return tuple(dict.fromkeys(names))
+
 
 class RunSettings(_Group):
     """The run itself."""

@@ -119,8 +119,16 @@ def test_with_namespaces_rights_are_asked_in_each_and_nodes_are_not_required(mon
         "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["list"]}],
     }
     with FakeKube(rules_from_manifests([reader])) as kube:
+        rights = check(kube, monkeypatch, cluster__namespaces="a,b,a")
+        reviews = [request for request in kube.requests if request.method == "POST"]
+        kube.rules = rules_from_manifests(
+            [{**reader, "rules": [{"apiGroups": ["", "batch"], "resources": ["pods", "jobs"], "verbs": ["list"]}]}]
+        )
         lines = check(kube, monkeypatch, cluster__namespaces="a,b")
 
+    assert len(reviews) == 1 + len([what for what in rights if what.startswith("list ")])  # the first finds out whether the server answers
+    assert rights["list jobs.batch in b"].why.startswith("no right. Whether Jobs finish")
+    assert lines["list jobs.batch in b"].why == "no right. The namespace is left out."
     assert lines["list pods in a"].state == "ok"
     assert lines["list pods in b"].remedy.startswith('Add to a Role in namespace "b": apiGroups [""], resources ["pods"]')
     assert lines["list pods in b"].why == "no right. The namespace is left out."

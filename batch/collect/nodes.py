@@ -88,7 +88,10 @@ class NodeCollector:
             size += sizes.get(image, 0) if image == _NO_NAME else 0
             if size > LARGEST:
                 self._rejects.add(
-                    f"node {name}", "status.images", bytes(raw).decode(errors="replace"), "the sum of the images without a name is out of range"
+                    f"node {name}",
+                    "status.images",
+                    bytes(raw).decode(errors="replace"),
+                    "the sum of the images without a name is out of range",
                 )
                 continue
             sizes[image] = size

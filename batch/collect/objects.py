@@ -6,7 +6,7 @@ Go writes an empty list as null where it was never filled, so every list and map
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 
@@ -137,7 +137,10 @@ class Resources(Object):
     limits: Quantities | None = None
 
 
-def _decode(decoder: msgspec.json.Decoder[Any], words: bytes | msgspec.Raw) -> Any:
+_Decoded = TypeVar("_Decoded")
+
+
+def _decode(decoder: msgspec.json.Decoder[_Decoded], words: bytes | msgspec.Raw) -> _Decoded:
     """Decode what was taken over in its words, which were not looked into then: text may prove to be no UTF-8. Raises msgspec.ValidationError."""
     try:
         return decoder.decode(words)

@@ -71,7 +71,7 @@ class Rejects:
     def first(self) -> str:
         """Describe the first one, for a gap."""
         _, thing, field, value, reason = self._rows[0]
-        return f"{field} {value!r} of {thing}: {reason}"
+        return f"{field} {value!r} of {thing}: {reason}" if value else f"{field} of {thing}: {reason}"
 
     def table(self) -> pd.DataFrame:
         """Give all of them as table `rejects`."""

@@ -132,8 +132,15 @@ def _translated(timeout_seconds: float, *, began: bool) -> Iterator[None]:
     except ReadTimeoutError as error:
         raise PassingError(f"no answer within {timeout_seconds:g} s", oversize=True) from error
     except HTTPError as error:
-        words = " ".join(str(error).split())
+        words = _words(error)
         raise PassingError(f"the answer was cut off: {words}" if began else words, oversize=began) from error
+
+
+def _words(error: HTTPError) -> str:
+    """Give the client's words; of an error that wraps another both, as a sentence rather than as Python prints them."""
+    text, *causes = (" ".join(str(part).split()) for part in error.args or (error,))
+    told = text.rstrip(".")
+    return ": ".join([told, *(cause for cause in causes if cause not in told)])
 
 
 def _message(status: int, data: bytes) -> str:

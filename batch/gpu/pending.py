@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -93,13 +93,36 @@ def waiting(
     if not groups:
         return ()
     look = _Look(snapshot, offers, pools, rooms, [shape.scheduling_set for shape in groups], pools_known=pools_known)
+    is_known = _is_known(snapshot)
     found, lines = [], 0
     for shape, members in sorted(groups.items(), key=lambda item: (-len(item[1]), item[1][0]["namespace"], item[1][0]["pod"])):
         nodes, checks = look.checks(shape)
         shown = lines + nodes.size <= _MOST_LINES
         lines += nodes.size if shown else 0
-        found.append(_waiting(snapshot, shape, members, checks, look.names(nodes), could_repack, shown=shown, told=look.tells(shape)))
+        one = _waiting(snapshot, shape, members, checks, look.names(nodes), could_repack, shown=shown, told=look.tells(shape))
+        found.append(
+            one if is_known(shape, one.verdict) else replace(one, verdict="unknown", fitting_node_count=None, summary={}, nodes=())
+        )
     return tuple(found)
+
+
+def _is_known(snapshot: Snapshot) -> Callable[[_Shape, str], bool]:
+    """Give the test whether a verdict rests on what was read alone: on nodes and their devices, and on what all pods hold of them.
+
+    That a pod would not even start on empty nodes is known without the pods of other namespaces.
+    """
+    of_devices = {*class_of_resource(snapshot)} if not snapshot.has("resourceslices") else set()
+
+    def is_known(shape: _Shape, verdict: str) -> bool:
+        if verdict == "gated":
+            return True
+        if not snapshot.has("nodes") or any(name in of_devices for name, _ in shape.resources):
+            return False
+        if shape.claims and not snapshot.has("resourceslices"):
+            return False
+        return snapshot.namespaces is None or verdict in ("never", "nowhere")
+
+    return is_known
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from batch.collect.rejects import Rejects
@@ -73,13 +74,28 @@ def test_c02_limits_of_the_pod_as_a_whole_stand_in_where_nobody_asks(asked: Json
     assert waiting(job(spec, parallelism=1))[:2] == (cpu, memory)
 
 
-@pytest.mark.parametrize("resources", [[], "none", 7, {"limits": ["cpu"]}, {"limits": {"cpu": 10**30}}, {"limits": {"cpu": {"value": "1"}}}])
+@pytest.mark.parametrize(
+    "resources", [[], "none", 7, {"limits": ["cpu"]}, {"limits": {"cpu": 10**30}}, {"limits": {"cpu": {"value": "1"}}}]
+)
 def test_c02_resources_of_a_template_that_cannot_be_read_are_unknown_and_cost_no_report(resources: Any) -> None:
     odd = job({"containers": [{"name": "app", "image": "i", "resources": resources}]})
     snapshot = read([ready_node()], [asking("p", "1")], jobs=[odd])
     assert snapshot.table("jobs")["template_requests_cpu_nanocores"].isna().all()
     assert set(snapshot.table("rejects")["object"]) == {"job default/j/app"}
     assert plan(snapshot).totals.requests_cpu_nanocores == CORE
+
+
+@pytest.mark.parametrize("resources", ["1K", {"limits": "1K"}, {"limits": {"cpu": "1"}, "requests": [1]}])
+def test_a_template_whose_resources_are_no_map_is_unknown_and_costs_itself(resources: object) -> None:
+    broken = {
+        **job({"containers": [{"name": "app", "resources": resources}]}),
+        "metadata": {"name": "b", "namespace": "default", "uid": "b"},
+    }
+    snapshot = read([ready_node()], jobs=[broken, job({"containers": [container(requests={"cpu": "1", "memory": "1Gi"})]})])
+    requests = snapshot.table("jobs").set_index("job")["template_requests_cpu_nanocores"]
+    assert requests["j"] == CORE
+    assert pd.isna(requests["b"])
+    assert snapshot.table("rejects")["object"].tolist() == ["job default/b/app"]
 
 
 @pytest.mark.parametrize(("parallelism", "completions", "pods"), [(5, 2, 2), (2, 5, 2), (3, None, 3), (None, 4, 1), (0, 4, 0)])

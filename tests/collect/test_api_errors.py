@@ -96,6 +96,13 @@ def test_an_answer_that_is_always_cut_is_given_up_soon(kube: FakeKube, connect: 
     assert "api.page_size" in caught.value.remedy
 
 
+def test_a_hang_up_is_told_in_a_sentence(kube: FakeKube, connect: Connect) -> None:
+    kube.fail("/api/v1/pods", "drop", times=99)
+
+    with pytest.raises(SourceError, match=r"unavailable: Connection aborted: Remote end closed connection without response$"):
+        names(connect(kube, api__retry_seconds=0))
+
+
 def test_half_a_list_is_an_error(kube: FakeKube, connect: Connect) -> None:
     kube.add(pods(3))
     pages = connect(kube, api__page_size=1).pages(PODS)
@@ -249,8 +256,18 @@ def test_credentials_are_read_again_only_once(kube: FakeKube, connect: Connect) 
 def test_anything_else_is_passed_on_in_the_words_of_the_server(kube: FakeKube, connect: Connect) -> None:
     kube.fail("/api/v1/pods", 302, body="<html>Please log in</html>")
 
-    with pytest.raises(SourceError, match="API server answered 302: <html>Please log in</html>"):
+    with pytest.raises(SourceError, match="API server answered 302: <html>Please log in</html>") as caught:
         names(connect(kube))
+    assert "kubectl get --raw /api/v1/pods" in caught.value.remedy
+
+
+def test_a_page_of_somebody_else_is_shown_and_not_taken_for_a_cut_list(kube: FakeKube, connect: Connect) -> None:
+    kube.fail("/api/v1/pods", 200, times=99, body="<html>Please log in</html>")
+
+    with pytest.raises(SourceError, match="API server answered 200: this is no JSON: <html>Please log in</html>") as caught:
+        names(connect(kube))
+    assert "api.page_size" not in caught.value.remedy
+    assert len(kube.requests) == 1
 
 
 def test_what_an_api_serves_cannot_be_read(kube: FakeKube, connect: Connect) -> None:

@@ -143,6 +143,13 @@ def test_claims_of_some_namespaces_do_not_tell_which_devices_are_free() -> None:
     assert (found.device_count, found.allocated_count, found.free_count) == (2, None, None)
 
 
+def test_where_slices_were_not_read_nobody_knows_which_node_has_what_a_claim_asks_for() -> None:
+    given = tables(claims={"c": []}, users={"c": ["waits"]}, classes=[("gpu", DRIVER, None)], asks=[("waits", "gpu", 2)])
+    for unread, verdict in (["resourceslices"], "unknown"), ([], "nowhere"):
+        (one,) = assessed(given, (pod("waits", on=None, phase="Pending"),), unread=unread).waiting
+        assert one.verdict == verdict
+
+
 def test_a_pod_whose_claim_gets_no_device_is_explained_node_by_node() -> None:
     pools = (pool("n1", [device("gpu-0")]), pool("n2", [device("gpu-0"), device("gpu-1")]))
     given = tables(*pools, claims={"c": ["n1/gpu-0"]}, users={"c": ["a"]}, classes=[("gpu", DRIVER, None)], asks=[("waits", "gpu", 2)])

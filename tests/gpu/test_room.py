@@ -124,6 +124,21 @@ def test_a_resource_that_no_node_offers_and_a_gate_are_named() -> None:
     assert found.pending_pod_count == 1
 
 
+def test_where_nodes_were_not_read_nobody_knows_why_a_pod_waits() -> None:
+    pods = [waiting("a", 1), waiting("b", 2, gated=True)]
+    found = assessed([], pods, unread=["nodes"])
+    assert {one.pod: (one.verdict, one.fitting_node_count) for one in found.waiting} == {"a": ("unknown", None), "b": ("gated", 0)}
+    assert "gpus.never-starts" not in finding_ids(found)
+
+
+def test_of_some_namespaces_only_what_holds_for_empty_nodes_is_known() -> None:
+    pods = [waiting("fits", 1), waiting("never", 8), waiting("nowhere", 1, resources={"amd.com/gpu": 1})]
+    found = assessed([gpu_node("n1")], pods, namespaces=("default",))
+    assert {one.pod: one.verdict for one in found.waiting} == {"fits": "unknown", "never": "never", "nowhere": "nowhere"}
+    (unknown,) = (one for one in found.waiting if one.pod == "fits")
+    assert (unknown.nodes, unknown.summary, unknown.fitting_node_count) == ((), {}, None)
+
+
 def test_pods_that_ask_for_the_same_are_explained_once() -> None:
     found = assessed([gpu_node("n1")], [waiting(f"w{number}", 8) for number in range(5)])
     assert [(one.pod, one.pod_count) for one in found.waiting] == [("w0", 5)]
@@ -138,6 +153,12 @@ def test_reasons_stand_in_the_report_node_by_node() -> None:
         "n2": ["taint team is not tolerated", "asks for 8 nvidia.com/gpu, the node has 4"],
     }
     assert "asks for 8 nvidia.com/gpu, the node has 4; asks for 32 cores of CPU, 2 cores free" in words
+
+
+def test_a_report_without_nodes_says_nothing_of_what_they_offer() -> None:
+    gpu, words = reported(snapshot(nodes=[], pods=[waiting("w", 8)], unread=["nodes"], namespaces=("default",)))
+    assert [(one["verdict"], one["fitting_node_count"]) for one in gpu["waiting"]] == [("unknown", None)]
+    assert "no node offers" not in words
 
 
 def test_stranded_ones_name_what_is_missing_and_the_pods_that_take_it() -> None:
