@@ -121,7 +121,9 @@ def test_with_namespaces_rights_are_asked_in_each_and_nodes_are_not_required(mon
     with FakeKube(rules_from_manifests([reader])) as kube:
         rights = check(kube, monkeypatch, cluster__namespaces="a,b,a")
         reviews = [request for request in kube.requests if request.method == "POST"]
-        kube.rules = rules_from_manifests([{**reader, "rules": [{"apiGroups": ["", "batch"], "resources": ["pods", "jobs"], "verbs": ["list"]}]}])
+        kube.rules = rules_from_manifests(
+            [{**reader, "rules": [{"apiGroups": ["", "batch"], "resources": ["pods", "jobs"], "verbs": ["list"]}]}]
+        )
         lines = check(kube, monkeypatch, cluster__namespaces="a,b")
 
     assert len(reviews) == 1 + len([what for what in rights if what.startswith("list ")])  # the first finds out whether the server answers

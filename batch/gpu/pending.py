@@ -95,7 +95,9 @@ def waiting(
         shown = lines + nodes.size <= _MOST_LINES
         lines += nodes.size if shown else 0
         one = _waiting(snapshot, shape, members, checks, look.names(nodes), could_repack, shown=shown)
-        found.append(one if is_known(shape, one.verdict) else replace(one, verdict="unknown", fitting_node_count=None, summary={}, nodes=()))
+        found.append(
+            one if is_known(shape, one.verdict) else replace(one, verdict="unknown", fitting_node_count=None, summary={}, nodes=())
+        )
     return tuple(found)
 
 

@@ -76,7 +76,10 @@ def test_c02_limits_of_the_pod_as_a_whole_stand_in_where_nobody_asks(asked: Json
 
 @pytest.mark.parametrize("resources", ["1K", {"limits": "1K"}, {"limits": {"cpu": "1"}, "requests": [1]}])
 def test_a_template_whose_resources_are_no_map_is_unknown_and_costs_itself(resources: object) -> None:
-    broken = {**job({"containers": [{"name": "app", "resources": resources}]}), "metadata": {"name": "b", "namespace": "default", "uid": "b"}}
+    broken = {
+        **job({"containers": [{"name": "app", "resources": resources}]}),
+        "metadata": {"name": "b", "namespace": "default", "uid": "b"},
+    }
     snapshot = read([ready_node()], jobs=[broken, job({"containers": [container(requests={"cpu": "1", "memory": "1Gi"})]})])
     requests = snapshot.table("jobs").set_index("job")["template_requests_cpu_nanocores"]
     assert requests["j"] == CORE
