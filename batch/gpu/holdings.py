@@ -52,7 +52,7 @@ def class_of_resource(snapshot: Snapshot) -> dict[str, str]:
     """Give the DeviceClass of an accelerator driver behind each resource name that asks for one."""
     names: dict[str, str] = {}
     for name, driver, resource in snapshot.table("device_classes").itertuples(index=False):
-        if drives_accelerators(driver) or (pd.isna(driver) and drives_accelerators(name)):
+        if drives_accelerators(name if pd.isna(driver) else driver):
             names[CLASS_RESOURCE + name] = name
             if pd.notna(resource):
                 names[resource] = name

@@ -116,6 +116,13 @@ def test_devices_of_unread_claims_are_not_known_to_be_free() -> None:
     assert (found.device_count, found.allocated_count, found.free_count, found.unusable_count) == (1, None, None, None)
 
 
+def test_a_class_that_does_not_tell_its_driver_is_taken_by_its_name() -> None:
+    classes = [("gpu.nvidia.com", None, None), ("anything", None, "example.com/thing")]
+    given = tables(pool("n1", [device("gpu-0")]), claims={"c": []}, users={"c": ["w"]}, classes=classes, asks=[("w", "gpu.nvidia.com", 2)])
+    (one,) = assessed(given, (pod("w", on=None, phase="Pending"),)).waiting
+    assert one.resources == {"gpu.nvidia.com": 2}
+
+
 def test_where_slices_were_not_read_nobody_knows_which_node_has_what_a_claim_asks_for() -> None:
     given = tables(claims={"c": []}, users={"c": ["waits"]}, classes=[("gpu", DRIVER, None)], asks=[("waits", "gpu", 2)])
     for unread, verdict in (["resourceslices"], "unknown"), ([], "nowhere"):
