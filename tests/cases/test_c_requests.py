@@ -118,8 +118,9 @@ def test_c03_finished_pods_request_nothing() -> None:
     ],
 )
 def test_a_pod_holds_its_requests_from_binding_until_it_has_ended(odd: Json, *, holds: bool) -> None:
-    totals = plan(read([ready_node()], [asking("p", "2"), asking("odd", "3", **odd)])).totals
-    assert (totals.requests_cpu_nanocores, totals.bound_pod_count) == ((5 * CORE, 2) if holds else (2 * CORE, 1))
+    found = plan(read([ready_node()], [asking("p", "2"), asking("odd", "3", **odd)]))
+    for part in (found.totals, *found.pools):
+        assert (part.requests_cpu_nanocores, part.bound_pod_count) == ((5 * CORE, 2) if holds else (2 * CORE, 1))
 
 
 def test_c04_placeholders_are_requested_preemptible_and_get_no_advice() -> None:
