@@ -36,8 +36,11 @@ _VENDORS = {
     "google": re.compile(r"google\.com/tpu"),
     "aws": re.compile("|".join(map(re.escape, NEURON))),
 }
-_DRIVERS = re.compile(r"(.+[.-])?(gpu|gaudi|neuron|tpu|npu|accelerator)[.-].+")
-"""Names of drivers of dynamic resource allocation: gpu.nvidia.com, gpu.amd.com, gpu.intel.com, gaudi.intel.com, neuron.aws.com, tpu.google.com."""
+_DRIVERS = re.compile(r"([^/]+[.-])?(gpu|gaudi|neuron|tpu|npu|accelerator)[.-][^/]+")
+"""Names of drivers of dynamic resource allocation: gpu.nvidia.com, gpu.amd.com, gpu.intel.com, gaudi.intel.com, neuron.aws.com, tpu.google.com.
+
+A driver is a DNS name; what has a slash, as gpu.intel.com/i915, is a resource.
+"""
 
 CLASS_RESOURCE = "deviceclass.resource.kubernetes.io/"
 """Prefix of the resources by which pods ask for a DeviceClass by its name (KEP-5004)."""
@@ -50,8 +53,11 @@ _DEVICES = re.compile(r".+/[a-z]?gpu[-_.]?count")
 
 _NO_DEVICE = re.compile(r".+_monitoring|rdma/.+")
 _AMOUNT = re.compile(r"gpu\.intel\.com/.+|.+/[a-z]?gpu[-_.]?(mem|memory|core|cores|count|percent)([-_.].+)?")
-_LOOKS_LIKE = re.compile(r"gpu|accelerator|(?<![a-z])(npu|tpu)")
-"""npu and tpu only at the start of a word: "input" and "output" hold them too."""
+_LOOKS_LIKE = re.compile(r"gpu|accelerator|ascend|(?<![a-z])(npu|tpu|xpu|gcu|dcu|mlu|qaic)")
+"""npu and the like only at the start of a word: "input" and "output" hold them too.
+
+Names of device plugins that say neither: huawei.com/Ascend910, cambricon.com/mlu, hygon.com/dcu, enflame.com/gcu, kunlunxin.com/xpu, qualcomm.com/qaic.
+"""
 
 _CLOUD_PRODUCTS = (
     "cloud.google.com/gke-accelerator",

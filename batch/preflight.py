@@ -11,7 +11,7 @@ from typing import Literal
 
 from batch import __version__
 from batch.collect.api import Cluster, rule_to_add
-from batch.collect.assemble import EFFECTS
+from batch.collect.assemble import EFFECTS, NAMESPACES_WILL_DO
 from batch.collect.prometheus.errors import PrometheusError
 from batch.collect.prometheus.examine import examine
 from batch.collect.source import FILE_NAMES, JOBS, NODES, OF_AUTOSCALERS, PODS, Kind, SourceError
@@ -244,7 +244,10 @@ def _right(cluster: Cluster, verb: str, kind: Kind, namespace: str | None, code:
             return Line("ok", what, exit_code=code)
     except SourceError as error:
         return Line("missing", what, f"{error.reason}.", error.remedy, code)
-    return Line("missing", what, "no right.", rule_to_add(kind, namespace), code)
+    remedy = rule_to_add(kind, namespace)
+    if kind is NODES and code:
+        remedy = f"{remedy} {NAMESPACES_WILL_DO}"
+    return Line("missing", what, "no right.", remedy, code)
 
 
 def _api(cluster: Cluster, kinds: list[Kind]) -> Line:

@@ -1,6 +1,6 @@
 import pytest
 
-from batch.accelerators import Kind, dedicates, kind
+from batch.accelerators import Kind, dedicates, drives_accelerators, kind
 
 
 @pytest.mark.parametrize(
@@ -22,6 +22,8 @@ from batch.accelerators import Kind, dedicates, kind
         ("koordinator.sh/gpu-memory-ratio", Kind.AMOUNT),
         ("metax-tech.com/gpu", Kind.UNKNOWN),
         ("example.com/TPU", Kind.UNKNOWN),
+        ("huawei.com/Ascend910", Kind.UNKNOWN),
+        ("cambricon.com/mlu", Kind.UNKNOWN),
         ("example.com/accelerator", Kind.UNKNOWN),
     ],
 )
@@ -35,3 +37,17 @@ def test_kind_of_a_resource_name(resource: str, expected: Kind) -> None:
 )
 def test_taints_that_only_keep_other_pods_away(taint: str, value: str | None, *, expected: bool) -> None:
     assert dedicates(taint, value) is expected
+
+
+@pytest.mark.parametrize(
+    ("driver", "expected"),
+    [
+        ("gpu.nvidia.com", True),
+        ("gpu.intel.com", True),
+        ("dra.net", False),
+        ("compute-domain.nvidia.com", False),
+        ("gpu.intel.com/i915", False),
+    ],
+)
+def test_drivers_of_accelerators_are_no_resources(driver: str, *, expected: bool) -> None:
+    assert drives_accelerators(driver) is expected

@@ -133,7 +133,22 @@ def test_with_namespaces_rights_are_asked_in_each_and_nodes_are_not_required(mon
     assert lines["list pods in b"].remedy.startswith('Add to a Role in namespace "b": apiGroups [""], resources ["pods"]')
     assert lines["list pods in b"].why == "no right. The namespace is left out."
     assert (lines["list nodes"].state, lines["list nodes"].required) == ("missing", False)
+    assert "--namespace" not in lines["list nodes"].remedy
     assert code(lines) == 0
+
+
+def test_with_rights_in_some_namespaces_only_and_none_named_it_says_how_to_name_them(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with FakeKube(rules_from_manifests([])) as kube:
+        nodes = check(kube, monkeypatch)["list nodes"]
+        assert cli.main(["run"]) == 3
+
+    assert nodes.remedy in capsys.readouterr().err
+    assert nodes.required
+    assert nodes.remedy.endswith(
+        'resources ["nodes"], verbs ["get", "list"]. With rights in some namespaces only, name these with --namespace: the report then covers them.'
+    )
 
 
 def test_with_namespaces_a_right_on_pods_in_one_of_them_is_required(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,9 +37,12 @@ _ITEMS, _END_OF_LIST = b'"items":[', b"]}"
 _LONGEST_HEAD, _TAIL = 16_384, 16
 """Where the items of a page begin at the latest, and how far from its end it ends: bytes. What is written otherwise is read in full."""
 
+_SHOWN = 60
+"""Bytes of an answer that show what it is."""
+
 _LOOP_REMEDY = "It is a fault of the server, or of a cache in front of it; raise api.page_size until one page is enough."
 
-_UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError)
+_UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
 class _ListMetadata(msgspec.Struct):
@@ -286,7 +289,9 @@ class Cluster:
 
 
 def _next_token(page: bytes) -> str | None:
-    """Give the continue token of a page; what is no complete list is a cut answer."""
+    """Give the continue token of a page; what is no complete list is a cut answer, and what is no object at all somebody else's, as a page to log in."""
+    if not page.lstrip().startswith(b"{"):
+        raise RefusedError(HTTPStatus.OK, f"this is no JSON: {page[:_SHOWN].decode(errors='replace')}")
     try:
         head = _head(page) or msgspec.json.decode(page, type=_ListHead)
     except _UNREADABLE as error:
@@ -358,7 +363,11 @@ def _explain(error: PassingError | RefusedError, kind: Kind, server: str) -> Sou
         )
     if error.status == 0:
         return SourceError(kind, f"no connection to the API server: {error}", "Check the address and the CA certificate in the kubeconfig.")
-    return SourceError(kind, f"{server} answered {error.status}: {error}")
+    return SourceError(
+        kind,
+        f"{server} answered {error.status}: {error}",
+        f"Ask the same with `kubectl get --raw {kind.path()}`, and look at what stands between here and the API server, such as a proxy.",
+    )
 
 
 def _passing_remedy(error: PassingError, kind: Kind) -> str:

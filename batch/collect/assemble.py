@@ -85,6 +85,8 @@ EFFECTS = {
 }
 """What a report lacks when a kind could not be read."""
 
+NAMESPACES_WILL_DO = "With rights in some namespaces only, name these with --namespace: the report then covers them."
+
 _OTHERS_UNKNOWN = (
     "What other pods hold of the nodes is unknown, and with it how full nodes and pools are, what still fits, what a loss would do, "
     "fleets, a flavor to take, and free GPUs. Advice on requests is not held to what a node leaves."
@@ -237,7 +239,8 @@ class _Reading:
             collector = self._read_pages(kind, make, required=required)
         except SourceError as error:
             if required:
-                raise CollectError(f"{name}-unreadable", attempted=f"list {name}", why=error.reason, remedy=error.remedy) from error
+                remedy = f"{error.remedy} {NAMESPACES_WILL_DO}" if error.forbidden and kind is NODES else error.remedy
+                raise CollectError(f"{name}-unreadable", attempted=f"list {name}", why=error.reason, remedy=remedy) from error
             self.complete &= not isinstance(error, _TimeIsUp)
             self._give_up(kind, error.reason)
             return None

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from typing import Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 import msgspec
 
-from batch.collect.objects import Listed, Metadata
+from batch.collect.objects import NULL, Listed, Metadata
 from batch.collect.rejects import Rejects
 
 Item = TypeVar("Item", bound=Listed)
 
 _ANY_KIND = (None, "List", "PartialObjectMetadataList")
 """Kinds of a list that do not tell the kind of its items: a hand-made one, kubectl's, and that of metadata alone."""
+
+
+_NO_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""What decoding raises for what is no JSON, and for JSON that is nested without end."""
 
 
 class _Page(msgspec.Struct, Generic[Item]):
@@ -29,6 +33,15 @@ class _RawPage(msgspec.Struct):
 
 class _Kind(msgspec.Struct):
     kind: str | None = None
+
+
+class _Stated(msgspec.Struct):
+    metadata: msgspec.Raw = NULL
+
+
+class _Identity(msgspec.Struct):
+    namespace: Any = None
+    name: Any = None
 
 
 class NotAList(ValueError):
@@ -58,7 +71,7 @@ class Items(Generic[Item]):
             whole = self._page.decode(page)
         except msgspec.ValidationError:
             return self._one_by_one(page)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except _NO_JSON as error:
             raise NotAList(str(error)) from error
         self._check_kind(whole.kind)
         return whole.items or ()
@@ -66,7 +79,7 @@ class Items(Generic[Item]):
     def _one_by_one(self, page: bytes) -> Sequence[Item | Listed | None]:
         try:
             whole = self._raw_page.decode(page)
-        except msgspec.ValidationError as error:
+        except _NO_JSON as error:  # also behind the first object that does not fit
             raise NotAList(str(error)) from error
         self._check_kind(whole.kind)
         return [self._one(raw) for raw in whole.items or ()]
@@ -78,7 +91,7 @@ class Items(Generic[Item]):
     def _one(self, raw: msgspec.Raw) -> Item | Listed | None:
         try:
             return self._item.decode(raw)
-        except msgspec.ValidationError as error:
+        except msgspec.DecodeError as error:
             if (kind := _kind_of(raw)) not in self._expected:
                 return Listed(metadata=Metadata(), kind=kind)
             self._rejects.add(f"{self._kind.lower()} {_name_of(raw)}", "object", "", str(error))
@@ -104,13 +117,14 @@ class Items(Generic[Item]):
 def _kind_of(raw: msgspec.Raw) -> str | None:
     try:
         return msgspec.json.decode(raw, type=_Kind).kind
-    except msgspec.ValidationError:
+    except msgspec.DecodeError:
         return None
 
 
 def _name_of(raw: msgspec.Raw) -> str:
     """Name a broken object as well as it can be named."""
-    metadata = msgspec.json.decode(raw).get("metadata") if bytes(raw).lstrip().startswith(b"{") else None
-    if not isinstance(metadata, dict):
+    try:
+        found = msgspec.json.decode(msgspec.json.decode(raw, type=_Stated).metadata, type=_Identity)
+    except msgspec.DecodeError:
         return "an object without a name"
-    return "/".join(str(metadata[key]) for key in ("namespace", "name") if metadata.get(key)) or "an object without a name"
+    return "/".join(str(part) for part in (found.namespace, found.name) if part) or "an object without a name"

@@ -7,12 +7,16 @@ since then a JSON list of objects.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import msgspec
 
 _MIB = 1024**2
 _FIELDS = 7
+
+_DIGITS = 9
+_Number = Annotated[int, msgspec.Meta(ge=0, lt=10**_DIGITS)]
+"""Pods that share a card, or its MiB: no card has as many."""
 
 
 class CardsError(ValueError):
@@ -33,8 +37,8 @@ class _Registered(msgspec.Struct):
     """One object of the JSON form; memory is in MiB."""
 
     id: str
-    count: int
-    devmem: int = 0
+    count: _Number
+    devmem: _Number = 0
     type: str = ""
     health: bool = True
 
@@ -57,6 +61,6 @@ def _objects(text: str) -> Iterator[Card]:
 def _lines(text: str) -> Iterator[Card]:
     for line in filter(None, text.split(":")):
         fields = line.split(",")
-        if len(fields) < _FIELDS or not (fields[1].isdecimal() and fields[2].isdecimal()):
+        if len(fields) < _FIELDS or not all(field.isdecimal() and len(field) <= _DIGITS for field in fields[1:3]):
             raise CardsError(f"{line!r} is not a card")
         yield Card(fields[0], int(fields[1]), int(fields[2]) * _MIB, fields[4], fields[6] == "true")

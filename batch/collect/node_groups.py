@@ -18,8 +18,11 @@ from batch.snapshot.schemas import NODE_GROUPS
 
 _Group = tuple[str, int | None, int | None]
 
+_MOST_NODES = 10**9
+"""Sizes from here on are none that a group of nodes can have."""
+
 _NAME = re.compile(r"^\s*Name:\s+(\S+)\s*$")
-_SIZES = re.compile(r"cloudProviderTarget=(\d+) \(minSize=\d+, maxSize=(\d+)\)")
+_SIZES = re.compile(r"cloudProviderTarget=([0-9]{1,9}) \(minSize=[0-9]+, maxSize=([0-9]{1,9})\)")
 """Lines of the status before cluster autoscaler 1.30, which was written for people; since then it is YAML."""
 
 
@@ -78,7 +81,7 @@ def _groups(status: str) -> Iterator[_Group]:
     """Yield name, size and most of each node group."""
     try:
         read = yaml.safe_load(status)
-    except yaml.YAMLError:
+    except (yaml.YAMLError, ValueError, RecursionError):  # ValueError of a time or a number that Python does not take
         read = None
     if isinstance(read, dict) and isinstance(read.get("nodeGroups"), list):
         yield from map(_group, filter(_is_named, read["nodeGroups"]))
@@ -99,5 +102,9 @@ def _is_named(group: Any) -> bool:
 def _group(group: dict[str, Any]) -> _Group:
     health = group.get("health")
     sizes = health if isinstance(health, dict) else {}
-    size, most = (value if isinstance(value := sizes.get(name), int) else None for name in ("cloudProviderTarget", "maxSize"))
+    size, most = (_size(sizes.get(name)) for name in ("cloudProviderTarget", "maxSize"))
     return group["name"], size, most
+
+
+def _size(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST_NODES else None

@@ -83,12 +83,15 @@ class NodeCollector:
             try:
                 image, size = _read_image(bytes(raw))
             except msgspec.ValidationError as error:
-                self._rejects.add(f"node {name}", "status.images", bytes(raw).decode(), str(error))
+                self._rejects.add(f"node {name}", "status.images", bytes(raw).decode(errors="replace"), str(error))
                 continue
             size += sizes.get(image, 0) if image == _NO_NAME else 0
             if size > LARGEST:
                 self._rejects.add(
-                    f"node {name}", "status.images", bytes(raw).decode(), "the sum of the images without a name is out of range"
+                    f"node {name}",
+                    "status.images",
+                    bytes(raw).decode(errors="replace"),
+                    "the sum of the images without a name is out of range",
                 )
                 continue
             sizes[image] = size

@@ -6,7 +6,7 @@ Go writes an empty list as null where it was never filled, so every list and map
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 
@@ -137,6 +137,19 @@ class Resources(Object):
     limits: Quantities | None = None
 
 
+_Decoded = TypeVar("_Decoded")
+
+
+def _decode(decoder: msgspec.json.Decoder[_Decoded], words: bytes | msgspec.Raw) -> _Decoded:
+    """Decode what was taken over in its words, which were not looked into then: text may prove to be no UTF-8. Raises msgspec.ValidationError."""
+    try:
+        return decoder.decode(words)
+    except msgspec.ValidationError:
+        raise
+    except msgspec.DecodeError as error:
+        raise msgspec.ValidationError(str(error)) from error
+
+
 _IMAGE = msgspec.json.Decoder(Image)
 _LABELS = msgspec.json.Decoder(dict[str, str] | None)
 _MAP = msgspec.json.Decoder(dict[str, Any] | None)
@@ -145,22 +158,22 @@ _RESOURCES = msgspec.json.Decoder(Resources | None)
 
 def decode_labels(raw: msgspec.Raw) -> dict[str, str]:
     """Decode labels; null gives none. Raises msgspec.ValidationError."""
-    return _LABELS.decode(raw) or {}
+    return _decode(_LABELS, raw) or {}
 
 
 def decode_image(words: bytes) -> Image:
     """Decode one of the images of a node. Raises msgspec.ValidationError."""
-    return _IMAGE.decode(words)
+    return _decode(_IMAGE, words)
 
 
 def decode_map(raw: msgspec.Raw) -> dict[str, Any]:
     """Decode a map whose values may be anything; null gives an empty one. Raises msgspec.ValidationError."""
-    return _MAP.decode(raw) or {}
+    return _decode(_MAP, raw) or {}
 
 
 def decode_resources(raw: msgspec.Raw) -> Resources:
     """Decode requests and limits; null gives empty ones. Raises msgspec.ValidationError."""
-    return _RESOURCES.decode(raw) or Resources()
+    return _decode(_RESOURCES, raw) or Resources()
 
 
 class Container(Object):
@@ -215,17 +228,17 @@ _LIST = msgspec.json.Decoder(list[dict[str, Any]] | None)
 
 def decode_tolerations(raw: msgspec.Raw) -> list[Toleration]:
     """Decode tolerations; null gives none. Raises msgspec.ValidationError."""
-    return _TOLERATIONS.decode(raw) or []
+    return _decode(_TOLERATIONS, raw) or []
 
 
 def decode_node_selector(raw: msgspec.Raw) -> NodeSelector | None:
     """Decode required node affinity; None for null. Raises msgspec.ValidationError."""
-    return _NODE_SELECTOR.decode(raw)
+    return _decode(_NODE_SELECTOR, raw)
 
 
 def decode_list(raw: msgspec.Raw) -> list[dict[str, Any]]:
     """Decode a list of objects; null gives none. Raises msgspec.ValidationError."""
-    return _LIST.decode(raw) or []
+    return _decode(_LIST, raw) or []
 
 
 class Rules(Object):
@@ -502,10 +515,10 @@ class BudgetSpec(Object):
 class BudgetStatus(Object):
     """Status of a PodDisruptionBudget."""
 
-    disruptions_allowed: int | None = None
-    current_healthy: int | None = None
-    desired_healthy: int | None = None
-    expected_pods: int | None = None
+    disruptions_allowed: Integer | None = None
+    current_healthy: Integer | None = None
+    desired_healthy: Integer | None = None
+    expected_pods: Integer | None = None
 
 
 class Budget(Listed):

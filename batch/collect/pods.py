@@ -20,7 +20,7 @@ from batch.collect.shapes import Shape, Shapes
 from batch.collect.times import read_instant
 from batch.collect.traits import traits
 from batch.snapshot.requests_rule import RequestsRule
-from batch.snapshot.schemas import CONTAINERS, LABEL_SETS, POD_CLAIMS, POD_RESOURCES, PODS
+from batch.snapshot.schemas import CONTAINERS, LABEL_SETS, POD_CLAIMS, POD_RESOURCES, PODS, UNREAD_REQUESTS
 
 _NO_SPEC, _NO_POD_STATUS, _NO_STATUS = PodSpec(), PodStatus(), ContainerStatus()
 _PROVISIONED = re.compile(r"([0-9]{1,4}(?:\.[0-9]{1,4})?)vCPU ([0-9]{1,4}(?:\.[0-9]{1,4})?)GB")
@@ -37,6 +37,7 @@ class PodCollector:
         self._scheduling = SchedulingSets()
         self._pods = PODS.builder()
         self._resources = POD_RESOURCES.builder()
+        self._unread = UNREAD_REQUESTS.builder()
         self._containers = CONTAINERS.builder()
         self._claims = POD_CLAIMS.builder()
 
@@ -52,6 +53,7 @@ class PodCollector:
         return {
             "pods": self._pods.frame(),
             "pod_resources": self._resources.frame(),
+            "unread_requests": self._unread.frame(),
             "containers": self._containers.frame(),
             "pod_claims": self._claims.frame(),
             "label_sets": self._labels.frame(),
@@ -82,6 +84,8 @@ class PodCollector:
         )
         for further in shape.further:
             self._resources.add((*key, *further))
+        for resource in shape.unread:
+            self._unread.add((*key, resource))
         self._take_containers(key, pod, shape)
         for reference, resource, claim in pod_claims(pod):
             self._claims.add((*key, reference, resource, claim))

@@ -90,13 +90,19 @@ class _Held:
         """Give what the pod as a whole asks for, in place of the sum of its containers."""
         asked = self._amounts(self._spec.resources, self._thing, f"pod-level {self._part}")
         asked = {name: amount for name, amount in asked.items() if _is_pod_level(name)}
-        if not asked or self._status.resources == NULL:
+        if not (asked or self._has_requests_of_the_pod) or self._status.resources == NULL:
             return asked
         largest = {} if self._infeasible else dict(asked)
         _raise_to(largest, self._of_pod)
         _raise_to(largest, self._allocated_to_pod)
         names = asked if rule is RequestsRule.PER_CONTAINER else {name: None for name in largest if _is_pod_level(name)}
         return {name: largest.get(name, 0) for name in names}
+
+    @property
+    def _has_requests_of_the_pod(self) -> bool:
+        """Tell whether the pod as a whole asks for something: from 1.37 its limits are then those of its status, also where its spec sets none."""
+        requests = _resources(self._spec.resources, self._thing, Rejects()).requests or ()
+        return self._part == "limits" and any(map(_is_pod_level, requests))
 
     @functools.cached_property
     def _of_pod(self) -> Amounts:
@@ -161,14 +167,21 @@ class _Held:
         return self._rejects.amounts(getattr(_resources(raw, thing, noted), self._part), thing, field)
 
 
+class _Undecoded(msgspec.Struct):
+    """Requests and limits whose amounts stay in the words in which they stand, whatever these are."""
+
+    requests: dict[str, msgspec.Raw] | None = None
+    limits: dict[str, msgspec.Raw] | None = None
+
+
 def _with_defaults(container: Container) -> Container:
-    unread = Rejects()
-    resources = _resources(container.resources, "", unread)
-    if len(unread):  # what is no map has no defaults; effective_requests notes it
+    """Give the container with requests filled from its limits; resources that are no maps stay, to be refused with the sums."""
+    try:
+        stated = msgspec.json.decode(container.resources, type=_Undecoded | None) or _Undecoded()
+    except msgspec.DecodeError:
         return container
-    requests = {**(resources.limits or {}), **(resources.requests or {})}
-    raw = msgspec.Raw(msgspec.json.encode({"requests": requests, "limits": resources.limits}))
-    return Container(name=container.name, resources=raw, restart_policy=container.restart_policy)
+    filled = _Undecoded({**(stated.limits or {}), **(stated.requests or {})}, stated.limits)
+    return Container(name=container.name, resources=msgspec.Raw(msgspec.json.encode(filled)), restart_policy=container.restart_policy)
 
 
 def effective_limits(pod: Pod, thing: str, rejects: Rejects, rule: RequestsRule = RequestsRule.PER_CONTAINER) -> Amounts:
@@ -264,7 +277,7 @@ def _resources(raw: msgspec.Raw, thing: str, rejects: Rejects) -> Resources:
     try:
         return decode_resources(raw)
     except msgspec.ValidationError as error:
-        rejects.add(thing, "resources", bytes(raw).decode(), str(error))
+        rejects.add(thing, "resources", bytes(raw).decode(errors="replace"), str(error))
         return Resources(requests=_UNREADABLE, limits=_UNREADABLE)
 
 
@@ -272,7 +285,7 @@ def _map(raw: msgspec.Raw, thing: str, rejects: Rejects) -> Mapping[str, object]
     try:
         return decode_map(raw)
     except msgspec.ValidationError as error:
-        rejects.add(thing, "resources", bytes(raw).decode(), str(error))
+        rejects.add(thing, "resources", bytes(raw).decode(errors="replace"), str(error))
         return _UNREADABLE
 
 

@@ -21,13 +21,14 @@ class Shape:
     """What a pod of this shape holds, in the order of the tables' columns.
 
     `sums` are effective requests of CPU and memory, then limits; `limited` tells of both whether a limit holds for all of the pod; `further` are
-    requests by resource. `containers` are name, kind, and requests and limits of each, app containers first, in order.
+    requests by resource, `unread` the resources of which the amount was refused. `containers` are name, kind, and requests and limits of each, app containers first, in order.
     `refused` are (rest of the object's name, field, value, reason) of values that are no quantities.
     """
 
     sums: tuple[Amount, Amount, Amount, Amount]
     limited: tuple[bool, bool]
     further: tuple[tuple[str, int], ...]
+    unread: tuple[str, ...]
     containers: tuple[tuple[str, str, tuple[Amount, ...]], ...]
     refused: tuple[tuple[str, str, str, str], ...]
 
@@ -56,6 +57,7 @@ def _work_out(pod: Pod, rule: RequestsRule) -> Shape:
         (requests.get("cpu", 0), requests.get("memory", 0), limits.get("cpu"), limits.get("memory")),
         (limited(pod, "cpu"), limited(pod, "memory")),
         tuple((resource, amount) for resource, amount in requests.items() if resource not in _OWN_COLUMN and amount),
+        tuple(resource for resource, amount in requests.items() if resource not in _OWN_COLUMN and amount is None),
         (
             *(_container(one, "app") for one in spec.containers or ()),
             *(_container(one, "sidecar" if is_sidecar(one) else "init") for one in spec.init_containers or ()),

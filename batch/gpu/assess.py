@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,7 @@ from batch.gpu.devices import claimed, device_pools
 from batch.gpu.guests import guests, pods_of, strandings
 from batch.gpu.holders import Floor as HolderFloor
 from batch.gpu.holders import holders, with_activity
-from batch.gpu.holdings import holdings, requested
+from batch.gpu.holdings import POD, devices_known, holdings, requested, unread_holdings
 from batch.gpu.judgements import judge_nodes
 from batch.gpu.judgements_room import judge_room
 from batch.gpu.judgements_use import judge_use
@@ -48,13 +49,15 @@ def assess(snapshot: Snapshot, settings: Settings) -> GpuAssessment:
         row["usage_ratio_mean"] = usage.get(row["node"])
     every = with_activity(look.holders, seen)
     resources = _resources(look, every, readings)
-    held_by = {(one.namespace, one.pod) for one in every}
+    unread = unread_holdings(snapshot)
+    held_by = {(one.namespace, one.pod) for one in every} | _may_hold(snapshot, unread)
     pods = pods_of(
         snapshot, {row["node"] for row in look.nodes.rows} | {p.node for p in look.pools if p.accelerator and p.node in look.rooms}
     )
     beside = guests(pods, held_by, look.rooms, look.node_pools)
     stranded = strandings(look.nodes.rows, pods, look.rooms)
-    waits = waiting(snapshot, look.waits, _offers(look.nodes.rows), look.pools, look.rooms, _Repacking(look).could)
+    pools_known = devices_known(snapshot)
+    waits = waiting(snapshot, look.waits, _offers(look.nodes.rows), look.pools, look.rooms, _Repacking(look).could, pools_known=pools_known)
     free_hours = activity.unattributed_hours(readings)
     known = snapshot.has("gpu_usage")
     node_cards = _node_cards(look.nodes, look.pools)
@@ -62,14 +65,14 @@ def assess(snapshot: Snapshot, settings: Settings) -> GpuAssessment:
         resources=resources,
         nodes=_table(look.nodes.rows),
         unknown_resources=_unknown(snapshot),
-        pending_pod_count=int((~look.waits["gated"]).sum()),
+        pending_pod_count=_pending_pod_count(snapshot, look.waits),
         findings=(
-            *judge_nodes(look.nodes.rows, _unknown(snapshot), look.pools),
+            *judge_nodes(look.nodes.rows, _unknown(snapshot), look.pools, pools_known=pools_known),
             *judge_room(look.nodes.rows, resources, stranded, beside, waits, settings),
             *judge_use(every, _card_memory(look.nodes.rows), free_hours, settings),
         ),
-        card_count=_card_count(snapshot, node_cards, look.pools),
-        requests_cards=_requests_cards(snapshot, every, look.pools),
+        card_count=_card_count(snapshot, node_cards, look.pools) if pools_known else None,
+        requests_cards=_requests_cards(snapshot, every, look.pools) if pools_known and unread.empty else None,
         node_cards=node_cards,
         node_pools={node: look.node_pools[node] for node in node_cards if node in look.node_pools},
         node_usage=usage,
@@ -79,7 +82,8 @@ def assess(snapshot: Snapshot, settings: Settings) -> GpuAssessment:
         metrics=tuple(sorted({one.metric for one in readings if one.metric})),
         unattributed_hours=free_hours,
         pools=look.pools,
-        pools_known=snapshot.has("resourceslices"),
+        pools_known=pools_known,
+        unread_nodes=tuple(sorted(set(unread["node"]))),
         holders=every,
         shares=shares(
             every,
@@ -127,9 +131,24 @@ def _look(snapshot: Snapshot, settings: Settings) -> _Look:
     for row in nodes.rows:
         row["unusable_for_typical_count"] = unusable_for_typical(row, room, typical.get(row["resource"])) if row["resource"] else None
     products = {(row["node"], row["resource"]): row["product"] for row in nodes.rows}
+    products |= {(node, name): products[node, resource] for (node, name), resource in nodes.row_names().items()}
     pools = {str(node): pool for node, pool in views.pools(snapshot, settings.pools.label).items()}
     own = holders(snapshot, held, claims, HolderFloor(products, nodes.cuts, pools), settings.gpu.owner_labels)
-    return _Look(snapshot, settings, held, waits, room, device, nodes, pools, typical, own, Attribution(nodes.rows, nodes.cuts, own))
+    by_row = Attribution(nodes.rows, nodes.cuts, _by_row(own, nodes))
+    return _Look(snapshot, settings, held, waits, room, device, nodes, pools, typical, own, by_row)
+
+
+def _by_row(own: Sequence[Holder], nodes: GpuNodes) -> list[Holder]:
+    """Give the holders in the unit of the row where what they hold is counted: of silicon with several names that of the finest."""
+    names, found = nodes.row_names(), []
+    for one in own:
+        resource = names.get((one.node, one.resource))
+        cut = nodes.cuts.get((one.node, resource)) if resource else None
+        if resource and cut and cut.share and one.card_count is not None:
+            found.append(replace(one, resource=resource, count=math.ceil(round(one.card_count / cut.share, 6))))
+        else:
+            found.append(one)
+    return found
 
 
 def _activity(look: _Look) -> tuple[tuple[Reading, ...], dict[Pod, activity.PodActivity]]:
@@ -151,7 +170,7 @@ def _by_node(readings: Sequence[Reading]) -> dict[str, float | None]:
 
 def _resources(look: _Look, every: Sequence[Holder], readings: Sequence[Reading]) -> tuple[GpuResource, ...]:
     by_holder: dict[Key, list[Holder]] = defaultdict(list)
-    for one in every:
+    for one in _by_row(every, look.nodes):
         by_holder[one.resource, one.product].append(one)
     by_reading: dict[Key, list[Reading]] = defaultdict(list)
     for reading in readings:
@@ -207,8 +226,26 @@ def _offers(rows: Sequence[Row]) -> dict[str, dict[str, Offer]]:
     found: dict[str, dict[str, Offer]] = defaultdict(dict)
     for row in rows:
         if row["resource"] != NO_RESOURCE:
-            found[row["resource"]][row["node"]] = Offer(row["allocatable_count"] or 0, row["free_count"] or 0)
+            found[row["resource"]][row["node"]] = Offer(row["allocatable_count"], row["free_count"])
     return found
+
+
+def _may_hold(snapshot: Snapshot, unread: pd.DataFrame) -> set[Pod]:
+    """Give the pods that may hold accelerators though it is not known: an amount that could not be read, or claims that could not."""
+    claims = snapshot.table("pod_claims")
+    claims = claims.iloc[:0] if snapshot.has("resourceclaims") else claims
+    return {(str(namespace), str(pod)) for table in (unread, claims) for namespace, pod in table[POD].itertuples(index=False)}
+
+
+def _pending_pod_count(snapshot: Snapshot, waits: pd.DataFrame) -> int | None:
+    """Count the pods that wait for accelerators and are not held back; None where a pod waits whose claims could not be read."""
+    pods = snapshot.table("pods")
+    waiting_pods = pods.loc[pods["node"].isna() & (pods["phase"] == "Pending") & ~pods["gated"], POD]
+    claims = snapshot.table("pod_claims")
+    asking = waiting_pods.merge(claims.loc[claims["resource"] == "", POD], on=POD)
+    if not snapshot.has("resourceclaims") and not asking.empty:
+        return None
+    return int((~waits["gated"]).sum())
 
 
 def _unknown(snapshot: Snapshot) -> tuple[str, ...]:

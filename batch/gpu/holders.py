@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -141,11 +141,12 @@ class _Facts:
 def _claim_holders(snapshot: Snapshot, claims: Claimed, facts: _Facts, floor: Floor) -> Iterator[Holder]:
     shares = device_shares(snapshot)
     owned: dict[tuple[Pod, str], dict[Device, int]] = defaultdict(dict)
+    claim_counts = Counter(device for devices in claims.devices.values() for device in devices)
     for (namespace, claim), devices in claims.devices.items():
         pods = [(namespace, pod) for pod in claims.pods.get((namespace, claim), ()) if facts.knows((namespace, pod))]
         for pod, device in itertools.product(pods, devices):
             if drives_accelerators(device[0]):
-                owned[pod, device[0]][device] = len(pods)
+                owned[pod, device[0]][device] = len(pods) * claim_counts[device]
     for (pod, driver), sharing in owned.items():
         parts = [(shares.get(device, (None, None, None)), count) for device, count in sharing.items()]
         known = [share / count for (_, share, _), count in parts if share is not None]

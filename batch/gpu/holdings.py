@@ -38,6 +38,13 @@ def holdings(snapshot: Snapshot) -> pd.DataFrame:
     return held.loc[plugged | ~held["resource"].isin(served)].reset_index(drop=True)
 
 
+def unread_holdings(snapshot: Snapshot) -> pd.DataFrame:
+    """Give namespace, pod, node and resource of every bound pod whose request of an accelerator could not be read: how much it holds is unknown."""
+    unread = snapshot.table("unread_requests")
+    unread = unread.loc[unread["resource"].isin(of_kind(unread["resource"].unique(), Kind.ACCELERATOR))]
+    return unread.merge(bound_pods(snapshot)[[*POD, "node"]], on=POD)
+
+
 def without_claimed(snapshot: Snapshot, requests: pd.DataFrame) -> pd.DataFrame:
     """Leave out what a pod is given through a ResourceClaim: such a request counts there."""
     claims = snapshot.table("pod_claims")
@@ -57,6 +64,18 @@ def class_of_resource(snapshot: Snapshot) -> dict[str, str]:
             if pd.notna(resource):
                 names[resource] = name
     return names
+
+
+def devices_known(snapshot: Snapshot) -> bool:
+    """Whether ResourceSlices were read; without them, whether nothing else says that accelerators may be claimed here.
+
+    That is a class, a claim that has some, or, where claims could not be read, a pod that refers to one.
+    """
+    if snapshot.has("resourceslices"):
+        return True
+    if class_of_resource(snapshot) or any(map(drives_accelerators, snapshot.table("claim_devices")["driver"].unique())):
+        return False
+    return snapshot.has("resourceclaims") or snapshot.table("pod_claims").empty
 
 
 def _served_by_classes(snapshot: Snapshot) -> list[str]:

@@ -14,16 +14,20 @@ from batch.gpu.totals import advertises, idle
 SECTION = "gpus"
 
 
-def judge_nodes(rows: Sequence[Row], unknown_resources: Sequence[str], pools: Sequence[DevicePool]) -> Iterator[Finding]:
+def judge_nodes(
+    rows: Sequence[Row], unknown_resources: Sequence[str], pools: Sequence[DevicePool], *, pools_known: bool
+) -> Iterator[Finding]:
     """Give the findings about rows of GPU_NODES, names that look like accelerators of no known vendor, and pools of devices.
 
-    What is not known is not judged: a node whose requests are not known is not idle.
+    What is not known is not judged: a node whose requests are not known is not idle, and none is silent while its devices may be claimed
+    (`pools_known`).
     """
     by_resource: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         by_resource[row["resource"]].append(row)
     yield from _idle_nodes(rows)
-    yield from _silent_nodes(rows)
+    if pools_known:
+        yield from _silent_nodes(rows)
     for resource, own in sorted(by_resource.items()):
         yield from _broken(resource, own)
     yield from _legacy(rows)
@@ -63,7 +67,8 @@ def _idle_nodes(rows: Sequence[Row]) -> Iterator[Finding]:
 
 
 def _silent_nodes(rows: Sequence[Row]) -> Iterator[Finding]:
-    names = sorted({row["node"] for row in rows} - {row["node"] for row in rows if advertises(row)})
+    unknown = {row["node"] for row in rows if row["resource"] and row["capacity_count"] is None}
+    names = sorted({row["node"] for row in rows} - {row["node"] for row in rows if advertises(row)} - unknown)
     if not names:
         return
     many = message("{count:count} GPU nodes advertise no GPU, {node:text} among them", count=len(names), node=names[0])

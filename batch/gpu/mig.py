@@ -22,6 +22,19 @@ _SHARED = re.compile(r"-SHARED$")
 _CARD_GIGABYTES = re.compile(r"(?<![0-9])([1-9][0-9]+)GB(?![a-z])")
 
 
+_GIGABYTES = (
+    (re.compile(r"GH200.144G", re.IGNORECASE), 144),
+    (re.compile(r"GH200", re.IGNORECASE), 96),
+    (re.compile(r"(?<![0-9A-Z])H200(?![0-9])", re.IGNORECASE), 141),
+    (re.compile(r"H100.NVL", re.IGNORECASE), 94),
+    (re.compile(r"(?<![0-9A-Z])GB200(?![0-9])", re.IGNORECASE), 186),
+    (re.compile(r"(?<![0-9A-Z])B200(?![0-9])", re.IGNORECASE), 180),
+    (re.compile(r"(?<![0-9A-Z])G?B300(?![0-9])", re.IGNORECASE), 279),
+)
+"""Memory for parts of models whose product name does not say it; GH200's names the memory of its CPU, as in GH200-480GB. In parts by the guide:
+four of 1g.24gb (H100 NVL, GH200), 1g.35gb (H200), 1g.36gb (GH200 144G), 1g.45gb and 1g.47gb (B200, GB200), 1g.67gb and 1g.70gb (B300, GB300)."""
+
+
 class Profile(NamedTuple):
     """The shape of a part: compute slices and gigabytes of memory, as its name has them."""
 
@@ -68,6 +81,13 @@ def parts_of_card(profile: Profile, product: str | None) -> int | None:
         return None
     if "me" in profile.name and not profile.name.endswith("-me"):
         return 1
-    memory = _CARD_GIGABYTES.search(card_product(product) or "")
+    gigabytes = _gigabytes_of_card(card_product(product) or "")
     by_slices = slices // profile.slice_count
-    return min(by_slices, max(1, round(int(memory[1]) / profile.gigabytes))) if memory else by_slices
+    return min(by_slices, max(1, round(gigabytes / profile.gigabytes))) if gigabytes else by_slices
+
+
+def _gigabytes_of_card(product: str) -> int | None:
+    """Give the memory of a card by its model, else as its name says it."""
+    known = next((gigabytes for model, gigabytes in _GIGABYTES if model.search(product)), None)
+    named = _CARD_GIGABYTES.search(product)
+    return known or (int(named[1]) if named else None)

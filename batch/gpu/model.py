@@ -64,7 +64,8 @@ class GpuResource:
 
     `free_by_reason` splits `unrequested_count` by what becomes of it: usable, stranded, tainted, cordoned, not ready.
     `largest_free_block` counts nodes by how many are free on them. `idle_node_count`: nodes without a single request.
-    Everything that rests on requests is None, or empty, when only some namespaces were read: the rest may hold the others.
+    Everything that rests on requests is None, or empty, when only some namespaces were read: the rest may hold the others. `unknown_count` are
+    allocatable ones of nodes where what is requested is not known; they are in no sum of requests or of free ones.
     `card_count` is None where the resource does not say how many cards are behind it. `fit_count` says by k how many pods of k still fit,
     `repacked_fit_count` how many would if the same pods were packed anew. `active_count` and `idle_count` split what is requested, as far
     as the activity of its pods is known.
@@ -74,7 +75,7 @@ class GpuResource:
     product: str | None
     node_count: int
     capacity_count: int | None
-    allocatable_count: int
+    allocatable_count: int | None
     requests_count: int | None
     unrequested_count: int | None
     stranded_count: int | None
@@ -91,6 +92,7 @@ class GpuResource:
     repacked_fit_count: Mapping[int, int] = field(default_factory=dict)
     wholly_free_device_count: int | None = None
     wholly_free_block: Mapping[int, int] = field(default_factory=dict)
+    unknown_count: int | None = None
     active_count: int | None = None
     idle_count: int | None = None
     hours: Hours = UNKNOWN_HOURS
@@ -178,9 +180,9 @@ class Share:
 
 @dataclass(frozen=True)
 class Blocker:
-    """Why one pod does not fit on one node. `kind`: not ready, cordoned, taint, rules, short, devices, unread.
+    """Why one pod does not fit on one node, or is not known to. `kind`: not ready, cordoned, taint, rules, short, devices, unread.
 
-    `asked`, `free` and `whole` (what the node has for pods in all) are in the unit of `resource`.
+    Of what is `unread` it is not known how much is free. `asked`, `free` and `whole` (what the node has for pods in all) are in the unit of `resource`.
     """
 
     kind: str
@@ -199,8 +201,8 @@ class Blocker:
 class Waiting:
     """Pods of one shape that wait for accelerators: the first of them, what each asks for, and why each node does not take it.
 
-    `verdict`: fits, repack, full, never, nowhere, gated, or unknown, where nodes, their devices or the pods of all namespaces were not read.
-    `summary` counts nodes by (kind, resource) of their first blocker; `nodes` names them, as far as the report has room.
+    `verdict`: fits, repack, full, never, nowhere, gated, unknown (then `fitting_node_count` is None). `summary` counts nodes by (kind, resource) of their first blocker; `nodes` names
+    them, as far as the report has room.
     """
 
     namespace: str
@@ -267,14 +269,15 @@ class GpuAssessment:
     """Everything about accelerators. `nodes` has the schema GPU_NODES; `unknown_resources` look like accelerators of no known vendor.
 
     `node_cards` are the cards of each node, None where they are not known, `node_pools` and `node_usage` their pools and the mean activity of
-    their devices; `activity_known` whether Prometheus was read at all, and
+    their devices; `pools_known` is False when ResourceSlices could not be read though claims, classes or pods speak of devices, and
+    `unread_nodes` have pods that request an amount which is no quantity. `activity_known` whether Prometheus was read at all, and
     `window_seconds` over what time.
     """
 
     resources: tuple[GpuResource, ...]
     nodes: pd.DataFrame
     unknown_resources: tuple[str, ...]
-    pending_pod_count: int
+    pending_pod_count: int | None
     findings: tuple[Finding, ...]
     card_count: int | None = None
     requests_cards: float | None = None
@@ -288,6 +291,7 @@ class GpuAssessment:
     unattributed_hours: float | None = None
     pools: tuple[DevicePool, ...] = ()
     pools_known: bool = True
+    unread_nodes: tuple[str, ...] = ()
     holders: tuple[Holder, ...] = ()
     shares: tuple[Share, ...] = ()
     waiting: tuple[Waiting, ...] = ()

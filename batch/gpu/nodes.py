@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas as pd
 
-from batch.accelerators import ABSENT, PRESENCE_LABELS, PRODUCT_LABELS, THOUSANDTHS, Kind, of_kind, vendor
+from batch.accelerators import ABSENT, NEURON, PRESENCE_LABELS, PRODUCT_LABELS, THOUSANDTHS, Kind, of_kind, vendor
 from batch.gpu.allocation import COUNTS, allocated, free_reasons
 from batch.gpu.cards import CARD_LABELS, Cut, Machine, cards_of_node, cuts, driver_version, memory_bytes
+from batch.gpu.holdings import devices_known, unread_holdings
 from batch.gpu.room import FREE_REASONS, Rooms
 from batch.gpu.wholly_free import wholly_free
 from batch.snapshot import views
@@ -19,6 +20,8 @@ from batch.snapshot.model import Snapshot
 
 NO_RESOURCE = ""
 """Stands for the resource of a node that looks like a GPU node and advertises none."""
+
+_NOT_TOLD = "labelled as a GPU node; whether a driver offers its devices could not be read"
 
 _PARTS_OF_CARDS = ("nvidia.com/gpucores", "nvidia.com/gpumem", "nvidia.com/gpumem-percentage")
 """Amounts that HAMi and the like add: where pods ask for them, or nodes offer them, nvidia.com/gpu counts slots."""
@@ -34,6 +37,11 @@ class GpuNodes:
     rows: list[Row]
     node_cards: Mapping[str, int | None]
     cuts: Mapping[tuple[str, str], Cut] = field(default_factory=dict)
+
+    def row_names(self) -> dict[tuple[str, str], str]:
+        """Give by node and further name of a silicon that has several the one under which it has its row."""
+        silicon = [(row["node"], row["resource"]) for row in self.rows if row["resource"] in NEURON]
+        return {(node, name): resource for node, resource in silicon for name in NEURON if name != resource}
 
 
 def gpu_nodes(
@@ -54,12 +62,16 @@ def gpu_nodes(
         for node, resource, *numbers in zip(*counts, strict=True)
     ]
     found, cards = _cut_up(snapshot, rows, labels, told)
+    unread = {(node, resource) for node, resource in unread_holdings(snapshot)[["node", "resource"]].itertuples(index=False)}
     reasons, whole, pools = free_reasons(rooms), wholly_free(snapshot, held), views.pools(snapshot, pool_label).to_dict()
     for row in rows:
-        _complete(row, found[row["node"], row["resource"]], reasons, rooms, whole, labels.get(row["node"], {}))
+        place = (row["node"], row["resource"])
+        _complete(row, found[place], reasons, rooms, whole, labels.get(row["node"], {}))
+        row["problem"] = _problem(row, found[place], unread=place in unread)
     nodes = snapshot.table("nodes")
     silent = sorted(present & set(nodes.loc[~nodes["virtual"], "node"]) - _speaking(snapshot, rows) - set(device_nodes))
-    rows += [_silent(node, _product(labels[node], NO_RESOURCE)) for node in silent]
+    problem = "labelled as a GPU node but advertises none" if devices_known(snapshot) else _NOT_TOLD
+    rows += [_silent(node, _product(labels[node], NO_RESOURCE), problem) for node in silent]
     for row in rows:
         row["pool"] = pools[row["node"]]
     return GpuNodes(sorted(rows, key=lambda row: (row["node"], row["resource"])), cards, found)
@@ -79,7 +91,6 @@ def _complete(
     machine = Machine(labels, {})
     row["card_memory_bytes"], row["driver_version"] = memory_bytes(machine, cut), driver_version(machine)
     row["wholly_free_device_count"] = _wholly_free(row, cut, whole)
-    row["problem"] = _problem(row["capacity_count"], allocatable, requests, cut)
 
 
 def _wholly_free(row: Row, cut: Cut, whole: Mapping[str, int | None]) -> int | None:
@@ -111,8 +122,17 @@ def _cut_up(
         counts = {row["resource"]: (row["capacity_count"] or 0, row["allocatable_count"] or 0) for row in own} | offers.get(node, {})
         cut = cuts(machine, counts, told)
         found |= {(node, resource): one for resource, one in cut.items()}
-        cards[node] = cards_of_node({row["resource"]: cut[row["resource"]] for row in own}, counts, machine)
+        found |= {(node, row["resource"]): _as_far_as_known(cut[row["resource"]], row) for row in own}
+        unknown = any(row["capacity_count"] is None and row["allocatable_count"] is None for row in own)
+        cards[node] = None if unknown else cards_of_node({row["resource"]: cut[row["resource"]] for row in own}, counts, machine)
     return found, cards
+
+
+def _as_far_as_known(cut: Cut, row: Row) -> Cut:
+    """Give a cut without what rests on a count that is not known."""
+    if row["allocatable_count"] is not None:
+        return cut
+    return replace(cut, healthy_card_count=None, card_count=cut.card_count if row["capacity_count"] is not None else None)
 
 
 def _offers(snapshot: Snapshot) -> dict[str, dict[str, tuple[int, int]]]:
@@ -152,8 +172,8 @@ def _speaking(snapshot: Snapshot, rows: list[Row]) -> set[str]:
     return {*offers.loc[offers["resource"].isin(hints), "node"], *(row["node"] for row in rows)}
 
 
-def _silent(node: str, product: str | None) -> Row:
-    return {"node": node, "resource": NO_RESOURCE, "product": product, "problem": "labelled as a GPU node but advertises none"}
+def _silent(node: str, product: str | None, problem: str) -> Row:
+    return {"node": node, "resource": NO_RESOURCE, "product": product, "problem": problem}
 
 
 def _product(labels: Mapping[str, str], resource: str) -> str | None:
@@ -162,15 +182,18 @@ def _product(labels: Mapping[str, str], resource: str) -> str | None:
     return next((labels[label] for label in own if labels.get(label, "").lower() not in ABSENT), None)
 
 
-def _problem(capacity: int | None, allocatable: int | None, requests: int | None, cut: Cut) -> str | None:
-    """Say what is wrong with the counts of one resource on one node."""
+def _problem(row: Row, cut: Cut, *, unread: bool) -> str | None:
+    """Say what is wrong with the counts of one resource on one node; `unread` says that a pod's request there is no quantity."""
+    capacity, allocatable, requests = (row[name] for name in COUNTS)
     problems = []
     if allocatable is None:
-        problems.append("allocatable is not stated")
+        problems.append("allocatable is not known" if capacity is not None else "neither capacity nor allocatable is known")
     elif capacity is not None and capacity > allocatable:
         problems.append(f"{capacity - allocatable} of {capacity} not allocatable")
     if requests is not None and allocatable is not None and requests > allocatable:
         problems.append(f"{requests} requested, {allocatable} allocatable")
+    if unread:
+        problems.append("what is requested is not known: an amount could not be read")
     if cut.hint:
         problems.append(cut.hint)
     return "; ".join(problems) or None

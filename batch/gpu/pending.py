@@ -27,6 +27,9 @@ _MOST_LINES = 20_000
 _CORDON = "node.kubernetes.io/unschedulable"
 """Taint of a cordoned node."""
 
+_UNREAD = "unread"
+"""Kind of a check that cannot be made: how much of something is free is not known."""
+
 _SIZES = ("requests_cpu_nanocores", "requests_memory_bytes")
 
 Flags = npt.NDArray[np.bool_]
@@ -40,10 +43,10 @@ Asks = tuple[tuple[str, int], ...]
 
 @dataclass(frozen=True)
 class Offer:
-    """What a node has of one resource, and what of it is free."""
+    """What a node has of one resource, and what of it is free; None is not known."""
 
-    allocatable: int
-    free: int
+    allocatable: int | None
+    free: int | None
 
 
 Offers = Mapping[str, Mapping[str, Offer]]
@@ -78,23 +81,25 @@ def waiting(
     pools: Sequence[DevicePool],
     rooms: Rooms,
     could_repack: CouldRepack,
+    *,
+    pools_known: bool = True,
 ) -> tuple[Waiting, ...]:
     """Explain each shape of waiting pods, those of most pods first.
 
     `offers` are all accelerators by resource and node; `could_repack` says for a resource, (units, CPU, memory) and a scheduling set whether
-    such a pod would fit if the pods that hold the resource were packed anew.
+    such a pod would fit if the pods that hold the resource were packed anew. `pools_known` says whether `pools` are all that there are.
     """
     groups = _groups(snapshot, waits)
     if not groups:
         return ()
-    look = _Look(snapshot, offers, pools, rooms, [shape.scheduling_set for shape in groups])
+    look = _Look(snapshot, offers, pools, rooms, [shape.scheduling_set for shape in groups], pools_known=pools_known)
     is_known = _is_known(snapshot)
     found, lines = [], 0
     for shape, members in sorted(groups.items(), key=lambda item: (-len(item[1]), item[1][0]["namespace"], item[1][0]["pod"])):
         nodes, checks = look.checks(shape)
         shown = lines + nodes.size <= _MOST_LINES
         lines += nodes.size if shown else 0
-        one = _waiting(snapshot, shape, members, checks, look.names(nodes), could_repack, shown=shown)
+        one = _waiting(snapshot, shape, members, checks, look.names(nodes), could_repack, shown=shown, told=look.tells(shape))
         found.append(
             one if is_known(shape, one.verdict) else replace(one, verdict="unknown", fitting_node_count=None, summary={}, nodes=())
         )
@@ -147,6 +152,7 @@ def _waiting(
     could_repack: CouldRepack,
     *,
     shown: bool,
+    told: bool,
 ) -> Waiting:
     since = min((row["created_at"] for row in members if row["created_at"]), default=None)
     free = np.ones(len(nodes), dtype=np.bool_)
@@ -156,6 +162,7 @@ def _waiting(
         if first:
             summary[check.kind, check.resource] = first
         free &= ~check.fails
+    verdict = _verdict(shape, checks, len(nodes), int(free.sum()), could_repack, told=told)
     return Waiting(
         namespace=members[0]["namespace"],
         pod=members[0]["pod"],
@@ -164,8 +171,8 @@ def _waiting(
         cpu_nanocores=shape.cpu,
         memory_bytes=shape.memory,
         waiting_seconds=(snapshot.taken_at - since).total_seconds() if since else None,
-        verdict=_verdict(shape, checks, len(nodes), int(free.sum()), could_repack),
-        fitting_node_count=int(free.sum()),
+        verdict=verdict,
+        fitting_node_count=None if verdict == "unknown" else int(free.sum()),
         summary=summary,
         nodes=tuple(
             (nodes[place], tuple(check.blocker(place) for check in checks if check.fails[place]))
@@ -174,12 +181,13 @@ def _waiting(
     )
 
 
-def _verdict(shape: _Shape, checks: Sequence[_Check], node_count: int, fitting_count: int, could_repack: CouldRepack) -> str:
-    """Say what would help, if all was read: nothing but other nodes (nowhere, never), moving pods (repack), or waiting (full)."""
-    if shape.gated:
-        return "gated"
-    if fitting_count:
-        return "fits"
+def _verdict(shape: _Shape, checks: Sequence[_Check], node_count: int, fitting_count: int, could_repack: CouldRepack, *, told: bool) -> str:
+    """Say what would help: nothing but other nodes (nowhere, never), moving pods (repack), or waiting (full); `told` says whether all is known."""
+    if shape.gated or fitting_count:
+        return "gated" if shape.gated else "fits"
+    kept_off = np.logical_or.reduce([check.fails for check in checks if check.kind != _UNREAD], axis=0, initial=False)
+    if not told or (node_count and not kept_off.all()):
+        return "unknown"
     if not node_count:
         return "nowhere"
     if np.any([check.never for check in checks], axis=0).all():
@@ -194,9 +202,12 @@ def _verdict(shape: _Shape, checks: Sequence[_Check], node_count: int, fitting_c
 class _Look:
     """Looks at all nodes with accelerators at once as the scheduler does: condition, taints, rules, then what is free."""
 
-    def __init__(self, snapshot: Snapshot, offers: Offers, pools: Sequence[DevicePool], rooms: Rooms, sets: Sequence[int]) -> None:
+    def __init__(
+        self, snapshot: Snapshot, offers: Offers, pools: Sequence[DevicePool], rooms: Rooms, sets: Sequence[int], *, pools_known: bool
+    ) -> None:
         self._offers = offers
-        self._devices = _devices(snapshot, pools)
+        self._devices, self._nodeless = _devices(snapshot, pools)
+        self._pools_known = pools_known
         self._nodes = sorted({node for of in (*offers.values(), *self._devices.values()) for node in of} & rooms.keys())
         self._positions = {node: position for position, node in enumerate(self._nodes)}
         self._any: dict[str, Flags] = {}
@@ -212,6 +223,11 @@ class _Look:
         untainted = Places(self._places.count, self._places.labels, (), np.zeros((self._places.count, 0), dtype=np.bool_))
         numbers = sorted(self._rules)
         self._meets = dict(zip(numbers, accepted([self._rules[number] for number in numbers], untainted), strict=True))
+
+    def tells(self, shape: _Shape) -> bool:
+        """Whether all that a pod asks for can be looked up node by node: not what drivers offer to many nodes, nor what was not read."""
+        asked = {name for name, _ in (*shape.resources, *shape.claims)}
+        return not (asked & self._nodeless) and (self._pools_known or asked <= self._offers.keys())
 
     def names(self, positions: Integers) -> list[str]:
         """Name nodes by their positions."""
@@ -249,7 +265,9 @@ class _Look:
     def _short(self, shape: _Shape, nodes: Integers) -> Iterator[_Check]:
         for kind, name, count in (*(("short", *ask) for ask in shape.resources), *(("devices", *ask) for ask in shape.claims)):
             free, whole = (amounts[nodes] for amounts in self._had(kind, name))
-            yield _Check(kind, name, free < count, whole < count, count, free, whole)
+            yield _Check(kind, name, (free < count) | (whole < count), whole < count, count, free, whole)
+            unread = (free == _ENDLESS) & ~(whole < count)
+            yield _Check(_UNREAD, name, unread, np.zeros(nodes.size, dtype=np.bool_))
         for name, asked, (whole, free) in zip(("CPU", "memory", "pod slots"), (shape.cpu, shape.memory, 1), self._room, strict=True):
             if asked:
                 yield _Check("short", name, free[nodes] < asked, whole[nodes] < asked, asked, free[nodes], whole[nodes])
@@ -264,7 +282,8 @@ class _Look:
     def _best(self, kind: str, name: str, node: str) -> Offer:
         """Give what a node has of a resource: by its plugin or by claims, whichever has more that is free."""
         offer = self._offers.get(name, {}).get(node) if kind == "short" else None
-        return max((one for one in (offer, self._devices.get(name, {}).get(node)) if one), key=lambda one: one.free, default=Offer(0, 0))
+        both = (one for one in (offer, self._devices.get(name, {}).get(node)) if one)
+        return max(both, key=lambda one: _ENDLESS if one.free is None else one.free, default=Offer(0, 0))
 
 
 def _amounts(values: Iterable[int | None]) -> Integers:
@@ -313,17 +332,29 @@ def _claims(snapshot: Snapshot, waits: pd.DataFrame) -> Iterator[tuple[tuple[str
         yield (namespace, pod), (device_class, int(count))
 
 
-def _devices(snapshot: Snapshot, pools: Sequence[DevicePool]) -> dict[str, dict[str, Offer]]:
-    """Give by DeviceClass, and by the resource names that stand for it, what each node has of its driver's devices."""
+def _devices(snapshot: Snapshot, pools: Sequence[DevicePool]) -> tuple[dict[str, dict[str, Offer]], frozenset[str]]:
+    """Give by DeviceClass, and by the resource names that stand for it, what each node has of its driver's devices.
+
+    Of an incomplete pool nothing can be had. Then the names of which devices are in pools that belong to no single node.
+    """
     by_driver: dict[str, dict[str, Offer]] = defaultdict(dict)
     for pool in pools:
-        if pool.node is not None and pool.complete:
-            free = (pool.free_count or 0) - (pool.unusable_count or 0)
-            before = by_driver[pool.driver].get(pool.node, Offer(0, 0))
-            by_driver[pool.driver][pool.node] = Offer(before.allocatable + pool.device_count, before.free + max(0, free))
+        if pool.node is not None:
+            by_driver[pool.driver][pool.node] = _with(by_driver[pool.driver].get(pool.node, Offer(0, 0)), pool)
     drivers = {
         row["device_class"]: row["driver"] for row in SCHEMAS["device_classes"].to_arrow(snapshot.table("device_classes")).to_pylist()
     }
     names = class_of_resource(snapshot)
     every = {**{name: name for name in names.values()}, **names}
-    return {name: dict(by_driver.get(drivers.get(device_class) or device_class, {})) for name, device_class in every.items()}
+    driver_of = {name: drivers.get(device_class) or device_class for name, device_class in every.items()}
+    nodeless = {pool.driver for pool in pools if pool.node is None}
+    found = {name: dict(by_driver.get(driver, {})) for name, driver in driver_of.items()}
+    return found, frozenset(name for name, driver in driver_of.items() if driver in nodeless)
+
+
+def _with(before: Offer, pool: DevicePool) -> Offer:
+    """Add the devices of one pool; how many are free is unknown where it is of one pool."""
+    usable = None if pool.free_count is None else max(0, pool.free_count - (pool.unusable_count or 0))
+    free = 0 if not pool.complete else usable
+    whole = (before.allocatable or 0) + pool.device_count
+    return Offer(whole, None if before.free is None or free is None else before.free + free)

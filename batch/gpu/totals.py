@@ -69,7 +69,7 @@ def _total(key: Key, rows: Sequence[Row], parts: Parts) -> GpuResource:
         product=key[1],
         node_count=len(here),
         capacity_count=views.total(row["capacity_count"] for row in rows),
-        allocatable_count=views.total(row["allocatable_count"] for row in rows) or 0,
+        allocatable_count=views.total(row["allocatable_count"] for row in rows),
         requests_count=requests,
         unrequested_count=sum(by_reason.values()) if by_reason else None,
         stranded_count=by_reason.get("stranded"),
@@ -79,17 +79,23 @@ def _total(key: Key, rows: Sequence[Row], parts: Parts) -> GpuResource:
         card_count=_sum(row["card_count"] for row in here),
         healthy_card_count=_sum(row["healthy_card_count"] for row in here),
         sharing=", ".join(sorted({row["sharing"] for row in here if row["sharing"]})) or None,
-        requests_cards=None if requests is None else add_cards([holder.card_count for holder in own]),
+        requests_cards=None if requests is None or _unknown(here) else add_cards([holder.card_count for holder in own]),
         unusable_for_typical_count=_sum(row["unusable_for_typical_count"] for row in here) if by_reason else None,
         typical=typical,
         fit_count=fits or {},
         repacked_fit_count=parts.repacked(key[0], here, fits) if fits else {},
         wholly_free_device_count=_sum(row["wholly_free_device_count"] for row in here),
         wholly_free_block=_blocks(here),
+        unknown_count=_unknown(here) if by_reason else None,
         active_count=sum(holder.count for holder in judged if not holder.idle) if judged else None,
         idle_count=sum(holder.count for holder in judged if holder.idle) if judged else None,
         hours=hours(parts.readings.get(key, ())),
     )
+
+
+def _unknown(rows: Iterable[Row]) -> int:
+    """Count the allocatable ones of nodes where what is requested is not known."""
+    return sum(row["allocatable_count"] or 0 for row in rows if row["requests_count"] is None)
 
 
 def _blocks(rows: Sequence[Row]) -> dict[int, int]:

@@ -62,7 +62,8 @@ class PodInstants:
 def pod_instants(snapshot: Snapshot) -> PodInstants | None:
     """Add up the containers of each pod at each instant; None without instants.
 
-    A pod of which one container has no value at an instant has none there either: a part is not the whole.
+    A pod of which one container has no value at an instant has none there either: a part is not the whole. A container is missed
+    between the first and the last instant that has it; what had not begun by then, or had ended, uses nothing.
     """
     rows = snapshot.table("container_instants")
     if rows.empty:
@@ -75,14 +76,27 @@ def pod_instants(snapshot: Snapshot) -> PodInstants | None:
     cells, where = np.unique(place[position] * len(at) + moment, return_inverse=True)
     order = np.argsort(where, kind="stable")
     first = np.searchsorted(where[order], np.arange(len(cells)))
+    whole = np.bincount(where) == _expected(place, position, moment, len(at))[cells]
     values = {}
     for name in ("memory_bytes", "cpu_nanocores"):
         column = rows[f"usage_{name}"]
         known = column.notna().to_numpy(dtype=np.bool_)
         amounts = column.fillna(0).to_numpy(dtype=np.int64)
-        values[name] = np.add.reduceat(amounts[order], first), np.logical_and.reduceat(known[order], first)
+        values[name] = np.add.reduceat(amounts[order], first), np.logical_and.reduceat(known[order], first) & whole
     moments = tuple(datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=int(each)) for each in at)
     return PodInstants(pods, moments, cells // len(at), cells % len(at), *values["memory_bytes"], *values["cpu_nanocores"])
+
+
+def _expected(place: Integers, position: Integers, moment: Integers, count: int) -> npt.NDArray[np.int16]:
+    """Give, for each pod and moment in turn, how many of its containers are between their first and last moment."""
+    first, last = np.full(len(place), count), np.full(len(place), -1)
+    np.minimum.at(first, position, moment)
+    np.maximum.at(last, position, moment)
+    there = last >= 0
+    changes = np.zeros((int(place.max()) + 1, count + 1), dtype=np.int16)  # a day of short Jobs makes many pods
+    np.add.at(changes, (place[there], first[there]), 1)
+    np.subtract.at(changes, (place[there], last[there] + 1), 1)
+    return np.cumsum(changes[:, :count], axis=1, dtype=np.int16).ravel()
 
 
 def _places(measured: pd.DataFrame) -> tuple[Integers, pd.DataFrame]:

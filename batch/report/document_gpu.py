@@ -27,7 +27,11 @@ def gpu_gaps(gpu: GpuAssessment, snapshot: Snapshot) -> Iterator[Gap]:
         yield Gap("GPU activity", "no Prometheus", _ACTIVITY)
     unknown = sorted(node for node, cards in gpu.node_cards.items() if cards is None)
     if unknown and snapshot.has("nodes"):
-        reason = f"{len(unknown)} nodes do not say how many cards are behind what they offer, {unknown[0]} among them"
+        reason = (
+            f"node {unknown[0]} does not say how many cards are behind what it offers"
+            if len(unknown) == 1
+            else f"{len(unknown)} nodes do not say how many cards are behind what they offer, {unknown[0]} among them"
+        )
         yield Gap("GPU cards", reason, "Totals in cards are unknown; gpu.slots_per_card can tell.")
 
 
@@ -85,6 +89,8 @@ def blocker_text(one: Blocker) -> str:
     """Say in words why a node does not take a pod."""
     if one.kind == "taint":
         return f"taint {one.resource} is not tolerated"
+    if one.kind == "unread":
+        return f"how many {one.resource} are free is not known"
     if one.kind == "rules":
         return "node selector or affinity does not match"
     if one.kind not in ("short", "devices"):

@@ -22,6 +22,7 @@ GPU_RESOURCE_COLUMNS = (
     "active_count",
     "idle_count",
     "unrequested_count",
+    "unknown_count",
     "usable_count",
     "stranded_count",
     "tainted_count",

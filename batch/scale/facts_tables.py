@@ -33,10 +33,11 @@ def images(facts: Facts) -> pd.DataFrame:
 def quotas(facts: Facts) -> pd.DataFrame:
     """Give the table QUOTAS; a limit of zero is used up by nothing and has no share."""
     table = facts.snapshot.table("resource_quotas")
-    shares = (table["used_amount"].astype("float64[pyarrow]") / table["hard_amount"].where(table["hard_amount"] > 0)).astype(
-        "float64[pyarrow]"
-    )
-    ordered = table.assign(used_ratio=shares).sort_values(
+    amounts = zip(table["used_amount"], table["hard_amount"], strict=True)
+    shares = [
+        used / hard if pd.notna(used) and pd.notna(hard) and hard else None for used, hard in amounts
+    ]  # Arrow divides up to 2^53 alone
+    ordered = table.assign(used_ratio=pd.Series(shares, table.index, "float64[pyarrow]")).sort_values(
         ["used_ratio", "namespace", "quota", "resource"], ascending=[False, True, True, True], na_position="last"
     )
     return QUOTAS.from_columns({column.name: list(ordered[column.name]) for column in QUOTAS.columns})

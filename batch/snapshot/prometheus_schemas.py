@@ -50,14 +50,14 @@ MEASURED_CONTAINERS = Schema(
         Column(
             "memory_p50_bytes",
             INTEGER,
-            "median of the samples; of a container that restarted in a pod that is gone that of the incarnation with the largest",
+            "median of the samples; of more than 400 pods with several incarnations that of the incarnation with the largest",
             "bytes",
             nullable=True,
         ),
         Column(
             "memory_p95_bytes",
             INTEGER,
-            "95th percentile of the samples; of a container that restarted in a pod that is gone that of the incarnation with the largest",
+            "95th percentile of the samples; of more than 400 pods with several incarnations that of the incarnation with the largest",
             "bytes",
             nullable=True,
         ),

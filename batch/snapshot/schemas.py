@@ -219,6 +219,13 @@ POD_RESOURCES = Schema(
     (*_pod(), Column("resource", TEXT, "name of the resource"), Column("requests_count", INTEGER, "effective requests", "count")),
 )
 
+UNREAD_REQUESTS = Schema(
+    "unread_requests",
+    "one row for each resource that a pod requests beside cpu and memory in an amount that is no quantity, or more than any machine has",
+    ("namespace", "pod", "resource"),
+    (*_pod(), Column("resource", TEXT, "name of the resource")),
+)
+
 LABEL_SETS = Schema(
     "label_sets",
     "one row for each label of each distinct set of pod labels: most pods share their labels with others",
@@ -623,6 +630,7 @@ SCHEMAS = {
         NODE_USAGE,
         PODS,
         POD_RESOURCES,
+        UNREAD_REQUESTS,
         LABEL_SETS,
         SCHEDULING_SETS,
         TOLERATIONS,
@@ -664,6 +672,7 @@ SCHEMAS = {
 }
 
 SOURCES_OF_OPTIONAL: Mapping[str, tuple[str, ...]] = {
+    "unread_requests": (),
     "node_usage": ("nodemetrics",),
     "container_usage": ("podmetrics",),
     "workload_containers": ("deployments", "statefulsets", "daemonsets"),

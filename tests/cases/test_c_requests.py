@@ -74,6 +74,17 @@ def test_c02_limits_of_the_pod_as_a_whole_stand_in_where_nobody_asks(asked: Json
     assert waiting(job(spec, parallelism=1))[:2] == (cpu, memory)
 
 
+@pytest.mark.parametrize(
+    "resources", [[], "none", 7, {"limits": ["cpu"]}, {"limits": {"cpu": 10**30}}, {"limits": {"cpu": {"value": "1"}}}]
+)
+def test_c02_resources_of_a_template_that_cannot_be_read_are_unknown_and_cost_no_report(resources: Any) -> None:
+    odd = job({"containers": [{"name": "app", "image": "i", "resources": resources}]})
+    snapshot = read([ready_node()], [asking("p", "1")], jobs=[odd])
+    assert snapshot.table("jobs")["template_requests_cpu_nanocores"].isna().all()
+    assert set(snapshot.table("rejects")["object"]) == {"job default/j/app"}
+    assert plan(snapshot).totals.requests_cpu_nanocores == CORE
+
+
 @pytest.mark.parametrize("resources", ["1K", {"limits": "1K"}, {"limits": {"cpu": "1"}, "requests": [1]}])
 def test_a_template_whose_resources_are_no_map_is_unknown_and_costs_itself(resources: object) -> None:
     broken = {
@@ -119,8 +130,9 @@ def test_c03_finished_pods_request_nothing() -> None:
 )
 def test_a_pod_holds_its_requests_from_binding_until_it_has_ended(odd: Json, *, holds: bool) -> None:
     found = plan(read([ready_node()], [asking("p", "2"), asking("odd", "3", **odd)]))
-    for part in (found.totals, *found.pools):
-        assert (part.requests_cpu_nanocores, part.bound_pod_count) == ((5 * CORE, 2) if holds else (2 * CORE, 1))
+    (pool,), expected = found.pools, (5 * CORE, 2) if holds else (2 * CORE, 1)
+    assert (found.totals.requests_cpu_nanocores, found.totals.bound_pod_count) == expected
+    assert (pool.requests_cpu_nanocores, pool.bound_pod_count) == expected
 
 
 def test_c04_placeholders_are_requested_preemptible_and_get_no_advice() -> None:
@@ -247,6 +259,13 @@ def test_c08_limits_of_the_pod_as_a_whole_too(rule: RequestsRule, condition: str
         )["cpu"]
         == cores * CORE
     )
+
+
+@pytest.mark.parametrize(("rule", "milli"), [(RequestsRule.PER_CONTAINER, 3000), (RequestsRule.PER_POD, 1500)])
+def test_c08_from_1_37_limits_in_the_status_stand_for_a_pod_that_only_asks_as_a_whole(rule: RequestsRule, milli: int) -> None:
+    spec = {"containers": [container(limits={"cpu": "3"})], "resources": {"requests": {"cpu": "1"}}}
+    found = decode_pod(resized(spec=spec, status={"resources": {"requests": {"cpu": "1"}, "limits": {"cpu": "1500m"}}}))
+    assert effective_limits(found, "p", Rejects(), rule)["cpu"] == milli * MILLI
 
 
 def test_a_resize_that_was_carried_out_for_one_of_two_alike_pods_is_counted_for_that_one() -> None:

@@ -283,8 +283,18 @@ def test_credentials_are_read_again_only_once(kube: FakeKube, connect: Connect) 
 def test_anything_else_is_passed_on_in_the_words_of_the_server(kube: FakeKube, connect: Connect) -> None:
     kube.fail("/api/v1/pods", 302, body="<html>Please log in</html>")
 
-    with pytest.raises(SourceError, match="API server answered 302: <html>Please log in</html>"):
+    with pytest.raises(SourceError, match="API server answered 302: <html>Please log in</html>") as caught:
         names(connect(kube))
+    assert "kubectl get --raw /api/v1/pods" in caught.value.remedy
+
+
+def test_a_page_of_somebody_else_is_shown_and_not_taken_for_a_cut_list(kube: FakeKube, connect: Connect) -> None:
+    kube.fail("/api/v1/pods", 200, times=99, body="<html>Please log in</html>")
+
+    with pytest.raises(SourceError, match="API server answered 200: this is no JSON: <html>Please log in</html>") as caught:
+        names(connect(kube))
+    assert "api.page_size" not in caught.value.remedy
+    assert len(kube.requests) == 1
 
 
 def test_what_an_api_serves_cannot_be_read(kube: FakeKube, connect: Connect) -> None:

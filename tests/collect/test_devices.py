@@ -162,7 +162,19 @@ def test_cards_of_a_sharing_scheduler_are_read_in_both_forms(text: str) -> None:
     assert [tuple(card) for card in read_cards(text)] == LISTED
 
 
-@pytest.mark.parametrize("text", ["GPU-1", "GPU-1,x,y,z,V100,0,true:", "[1]", 7])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "GPU-1",
+        "GPU-1,x,y,z,V100,0,true:",
+        "[1]",
+        7,
+        f"GPU-1,10,{'9' * 5000},100,V100,0,true:",
+        f"GPU-1,{10**19},1,100,V100,0,true:",
+        json.dumps([{"id": "GPU-1", "count": 10, "devmem": 10**13}]),
+        json.dumps([{"id": "GPU-1", "count": -1}]),
+    ],
+)
 def test_a_list_of_cards_that_cannot_be_read_is_refused(text: object) -> None:
     with pytest.raises(CardsError):
         read_cards(text)

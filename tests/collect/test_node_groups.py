@@ -1,7 +1,9 @@
 """How far node autoscalers may go: two forms of a status, NodePools, and the right to read one ConfigMap alone."""
 
+import json
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from batch.collect.node_groups import AutoscalerStatusCollector, NodePoolCollector
@@ -53,13 +55,33 @@ def test_both_forms_of_the_status_tell_the_same(text: str) -> None:
     ]
 
 
-@pytest.mark.parametrize("text", ["", "nodeGroups: 5", "a: [", "nodeGroups: []"])
+_ABSURD = "9" * 5000
+
+
+@pytest.mark.parametrize("text", ["", "nodeGroups: 5", "a: [", "nodeGroups: []", f"a: {_ABSURD}", "a: 2026-99-99", "[" * 5000])
 def test_a_status_that_tells_nothing_is_noted(text: str) -> None:
     rejects = Rejects()
     collector = AutoscalerStatusCollector(rejects)
     collector.take(page(status(text)))
     assert collector.rows().frame().empty
     assert [field for _, field, _, _ in rejects.entries()] == ["data.status"]
+
+
+@pytest.mark.parametrize("size", [10**19, -1, True, "5"])
+def test_a_size_that_no_group_has_is_unknown(size: object) -> None:
+    groups = [{"name": "odd", "health": {"cloudProviderTarget": size, "maxSize": 5}}]
+    collector = AutoscalerStatusCollector(Rejects())
+    collector.take(page(status(json.dumps({"nodeGroups": groups}))))
+    row = collector.rows().frame().iloc[0]
+    assert pd.isna(row["used_amount"])
+    assert row["limit_amount"] == 5
+
+
+@pytest.mark.parametrize("size", ["9" * 19, _ABSURD])
+def test_a_line_with_such_a_size_tells_nothing(size: str) -> None:
+    collector = AutoscalerStatusCollector(Rejects())
+    collector.take(page(status(f"  Name: odd\n  Health: Healthy (cloudProviderTarget={size} (minSize=1, maxSize=5))")))
+    assert collector.rows().frame().empty
 
 
 def test_every_limit_of_a_node_pool_has_a_row() -> None:

@@ -110,6 +110,13 @@ def test_labels_that_are_none_cost_the_pod_and_resources_that_are_none_cost_the_
     assert rejects.table()["object"].tolist() == ["pod default/a", "pod default/b/app"]
 
 
+def test_an_amount_of_gpus_that_is_no_quantity_is_unread_and_not_absent() -> None:
+    asks = [container(requests={"nvidia.com/gpu": "two", "memory": "1Gi"}), container("b", requests={"nvidia.com/gpu": "1"})]
+    tables = tables_of(pod("a", spec={"containers": asks}), pod("b", spec={"containers": [container(requests={"nvidia.com/gpu": "1"})]}))
+    assert tables["unread_requests"].to_numpy().tolist() == [["default", "a", "nvidia.com/gpu"]]
+    assert tables["pod_resources"].to_numpy().tolist() == [["default", "b", "nvidia.com/gpu", 1]]
+
+
 def test_environment_variables_and_annotations_are_not_kept() -> None:
     tables = tables_of(pod(annotations={"note": "s3cret"}, spec={"containers": [container(env=[{"name": "TOKEN", "value": "s3cret"}])]}))
     assert not any("s3cret" in frame.to_csv() for frame in tables.values())
@@ -131,3 +138,32 @@ def test_why_and_when_a_container_last_ended() -> None:
     assert rows["last_end_reason"].dropna().to_dict() == {"killed": "OOMKilled", "twice": "Completed"}
     assert rows.loc["killed", "last_end_at"] == pd.Timestamp("2026-11-26T23:43:00Z")
     assert rows["last_end_at"].isna()["never"]
+
+
+def test_no_table_holds_environment_commands_or_annotations_that_are_not_used() -> None:
+    hidden: dict[str, Any] = {
+        "env": [{"name": "TOKEN", "value": "s3cret"}, {"name": "KEY", "valueFrom": {"secretKeyRef": {"name": "s3cret", "key": "s3cret"}}}],
+        "envFrom": [{"secretRef": {"name": "s3cret"}}],
+        "command": ["run", "--token=s3cret"],
+        "args": ["s3cret"],
+        "volumeMounts": [{"name": "s3cret", "mountPath": "/s3cret"}],
+    }
+    spec = {
+        "containers": [container(requests={"cpu": "1K"}, **hidden)],
+        "initContainers": [container("setup", **hidden)],
+        "volumes": [{"name": "s3cret", "secret": {"secretName": "s3cret"}}],
+        "imagePullSecrets": [{"name": "s3cret"}],
+    }
+    status = {
+        "message": "s3cret",
+        "containerStatuses": [{"name": "app", "state": {"terminated": {"reason": "Error", "message": "s3cret"}}}],
+    }
+    rejects = Rejects()
+    collector = PodCollector(rejects)
+    whole = pod(spec=spec, status=status, annotations={"s3cret": "s3cret"}, managedFields=[{"manager": "s3cret"}])
+    broken = pod("broken", spec={"nodeName": 7, "containers": [container(**hidden)]}, annotations={"s3cret": "s3cret"})
+    collector.take(page(whole, broken))
+    tables = {**collector.tables(), "rejects": rejects.table()}
+    assert len(tables["pods"]) == 1
+    assert len(tables["rejects"]) == 2
+    assert [name for name, table in tables.items() if "s3cret" in table.to_csv()] == []

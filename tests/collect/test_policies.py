@@ -72,6 +72,15 @@ def test_a_budget_is_kept_with_what_it_selects() -> None:
     ]
 
 
+@pytest.mark.parametrize("field", ["disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"])
+def test_a_budget_with_a_number_beyond_64_bits_costs_itself(field: str) -> None:
+    rejects = Rejects()
+    collector = BudgetCollector(rejects)
+    collector.take(page(named("odd", status={field: 2**63}), named("fine")))
+    assert collector.tables()["disruption_budgets"]["budget"].tolist() == ["fine"]
+    assert [thing for thing, *_ in rejects.entries()] == ["poddisruptionbudget a/odd"]
+
+
 @pytest.mark.parametrize(("spec", "requirements"), [({"selector": {}}, 0), ({}, 1), ({"selector": None}, 1)])
 def test_an_empty_selector_is_for_all_pods_and_none_for_no_pod(spec: dict[str, Any], requirements: int) -> None:
     collector = BudgetCollector(Rejects())

@@ -155,7 +155,7 @@ def test_capacity_without_allocatable_is_named_and_never_divided() -> None:
 
 def test_pods_that_hold_gpus_on_a_node_that_lost_them_are_shown() -> None:
     assessment = assessed([node("n1", resources={GPU: (0, 0)}), node("n2")], (gpu_pod("a", "n1", 2), gpu_pod("b", "n2")))
-    assert problems(assessment) == {("n1", GPU): "2 requested, 0 allocatable", ("n2", GPU): "allocatable is not stated"}
+    assert problems(assessment) == {("n1", GPU): "2 requested, 0 allocatable", ("n2", GPU): "1 requested, 0 allocatable"}
     assert (only(assessment).node_count, only(assessment).requests_count) == (0, 3)
     assert finding_ids(assessment) == ["gpus.none-advertised"]
 
@@ -195,6 +195,13 @@ def test_thousandths_stay_thousandths_and_tell_their_cards() -> None:
     resource = only(assessed([gpu_node("n1", 2000, resource=milli)], (gpu_pod("p", "n1", 250, milli),)))
     assert (resource.allocatable_count, resource.unrequested_count, resource.card_count) == (2000, 1750, 2)
     assert resource.largest_free_block == {1750: 1}
+
+
+def test_cards_that_pods_share_are_those_that_their_annotation_names() -> None:
+    milli = "aliyun.com/gpu-milli"
+    pods = (gpu_pod("a", "n1", 500, milli, gpu_index="0"), gpu_pod("b", "n1", 2000, milli, gpu_index="1-2"))
+    (resource,) = assessed([gpu_node("n1", 8000, resource=milli)], pods).resources
+    assert (resource.wholly_free_device_count, resource.unrequested_count) == (5, 5500)
 
 
 def test_idle_gpu_nodes_are_a_warning_worth_their_number() -> None:

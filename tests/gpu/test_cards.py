@@ -5,7 +5,8 @@ import pytest
 from batch.gpu.assess import assess
 from batch.gpu.mig import card_product, parts_of_card, product_profile, read_profile, slices_of_card
 from batch.settings import Settings
-from tests.builders import node, snapshot
+from batch.snapshot.schemas import NODE_CARDS
+from tests.builders import GIB, node, snapshot
 
 GPU = "nvidia.com/gpu"
 A100 = "NVIDIA-A100-SXM4-80GB"
@@ -37,6 +38,11 @@ def test_slices_of_a_card(product: str | None, slices: int | None) -> None:
     ("product", "profile", "parts"),
     [
         ("NVIDIA-A30", "1g.6gb", 4),
+        ("NVIDIA-H200", "1g.18gb", 7),
+        ("NVIDIA-H200", "1g.35gb", 4),
+        ("NVIDIA-H100-NVL", "1g.24gb", 4),
+        ("NVIDIA-GH200-480GB", "1g.24gb", 4),
+        ("NVIDIA-B200", "1g.45gb", 4),
         ("NVIDIA-A30", "2g.12gb", 2),
         ("NVIDIA-A30", "4g.24gb", 1),
         ("NVIDIA-A100-SXM4-40GB", "1g.5gb", 7),
@@ -125,3 +131,16 @@ def test_the_driver_and_the_memory_of_a_card_come_from_labels() -> None:
     labels = {"nvidia.com/gpu.memory": "81920", "nvidia.com/cuda.driver.major": "580", "nvidia.com/cuda.driver.minor": "95"}
     found = assess(snapshot(nodes=[node("n1", labels=labels, resources={GPU: (1, 1)})]), Settings()).nodes.iloc[0]
     assert (found["card_memory_bytes"], found["driver_version"]) == (80 * 1024**3, "580.95")
+
+
+def test_cards_of_a_resource_are_unknown_where_one_node_does_not_tell() -> None:
+    intel = {"gpu.intel.com/i915": (10, 10)}
+    nodes = [node("a", labels={"gpu.intel.com/device.count": "2"}, resources=intel), node("b", resources=intel)]
+    (resource,) = assess(snapshot(nodes=nodes), Settings()).resources
+    assert (resource.allocatable_count, resource.card_count) == (20, None)
+
+
+def test_no_more_cards_are_healthy_than_their_slots_can_be_given_out() -> None:
+    listed = NODE_CARDS.frame(("n1", f"GPU-{number}", 10, 32 * GIB, "NVIDIA-V100", True) for number in range(8))
+    (resource,) = assess(snapshot(nodes=[node("n1", resources={GPU: (80, 60)})], tables={"node_cards": listed}), Settings()).resources
+    assert (resource.card_count, resource.healthy_card_count) == (8, 6)

@@ -56,8 +56,19 @@ def test_cores_and_devices_are_the_same_silicon_at_each_nodes_own_ratio() -> Non
     halves = [(one["resources"][core]["requests_count"], one["resources"][core]["allocatable_count"]) for one in gpu["nodes"]]
     assert halves == [(2, 4), (1, 2)]
     assert [holder["card_equivalents"] for holder in gpu["holders"]] == [0.5, 0.5]
+    assert [one["requests_card_equivalents"] for one in gpu["resources"]] == [1.0]
     assert "1 of 2 GPUs are requested" in words
     assert "6 aws.amazon.com/neuroncore are on 2 cards (cores)." in words
+
+
+def test_silicon_that_is_held_by_its_devices_is_summed_up_with_its_cores() -> None:
+    neuron, core = "aws.amazon.com/neuron", "aws.amazon.com/neuroncore"
+    labels = {"karpenter.k8s.aws/instance-accelerator-name": "inferentia2"}
+    nodes = [node("n1", labels=labels, resources={neuron: (12, 12), core: (24, 24), "aws.amazon.com/neurondevice": (12, 12)})]
+    gpu, _ = reported(snapshot(nodes=nodes, pods=[pod("a", resources={neuron: 3}), pod("b", resources={core: 2})]))
+    (resource,) = gpu["resources"]
+    assert (resource["resource"], resource["requests_count"], resource["requests_card_equivalents"]) == (core, 8, 4.0)
+    assert {(one["pod"], one["count"], one["product"]) for one in gpu["holders"]} == {("a", 3, "inferentia2"), ("b", 2, "inferentia2")}
 
 
 def lookalikes() -> list[NodeRows]:
@@ -86,6 +97,12 @@ def test_told_the_share_count_slots_are_cards() -> None:
     gpu, _ = reported(snapshot(nodes=lookalikes()), gpu={"slots_per_card": {"gpu.intel.com/i915": 5}})
     assert {r["resource"]: r["card_count"] for r in gpu["resources"]}["gpu.intel.com/i915"] == 2
     assert gpu["card_count"] == 2 + 4 + 2
+
+
+def test_slots_of_intels_plugin_count_among_the_requests() -> None:
+    shot = snapshot(nodes=lookalikes(), pods=[pod("p", on="a", resources={"gpu.intel.com/i915": 1})])
+    assert reported(shot, gpu={"slots_per_card": {"gpu.intel.com/i915": 5}})[0]["requests_card_equivalents"] == 0.2
+    assert reported(shot)[0]["requests_card_equivalents"] is None
 
 
 def sliced(listed: int) -> tuple[Json, str]:

@@ -18,10 +18,11 @@ def assessed(
     return assess(snapshot(nodes=nodes, pods=pods, tables=given, **more), Settings())
 
 
-def test_only_the_newest_generation_is_the_pool() -> None:
+@pytest.mark.parametrize("newest_first", [False, True])
+def test_only_the_newest_generation_is_the_pool(*, newest_first: bool) -> None:
     old = pool("n1", [device("gpu-0"), device("gpu-1"), device("gone")], generation=1, slice="old")
     new = pool("n1", [device("gpu-0"), device("gpu-1")], generation=2, slice="new")
-    (found,) = assessed(tables(old, new)).pools
+    (found,) = assessed(tables(new, old) if newest_first else tables(old, new)).pools
     assert (found.generation, found.device_count, found.card_count, found.complete) == (2, 2, 2, True)
 
 
@@ -40,6 +41,14 @@ def test_a_claim_of_several_pods_has_its_device_once() -> None:
         ("a", DRIVER, 1, 0.5, True),
         ("b", DRIVER, 1, 0.5, True),
     ]
+
+
+def test_a_device_of_several_claims_is_split_between_them() -> None:
+    given = tables(
+        pool("n1", [device("gpu-0", shared=True)]), claims={"c": ["n1/gpu-0"], "d": ["n1/gpu-0"]}, users={"c": ["a"], "d": ["b"]}
+    )
+    found = assessed(given, (pod("a"), pod("b")))
+    assert (found.requests_cards, [h.card_count for h in found.holders]) == (1.0, [0.5, 0.5])
 
 
 def test_access_for_administration_takes_nothing() -> None:
@@ -75,6 +84,18 @@ def test_a_request_by_name_that_a_claim_serves_counts_there_alone(resource: str)
     assert found.resources == ()
     assert (found.pools[0].allocated_count, found.requests_cards, found.unknown_resources) == (1, 1.0, ())
     assert [(h.pod, h.resource) for h in found.holders] == [("a", DRIVER)]
+
+
+def test_a_class_that_names_no_driver_is_judged_by_its_own_name() -> None:
+    given = tables(
+        pool("n1", [device("gpu-0")]),
+        claims={"made": ["n1/gpu-0"]},
+        users={"made": ["a"]},
+        classes=[("gpu.nvidia.com", None, GPU), ("large", None, "example.com/large")],
+        served=[("a", GPU)],
+    )
+    found = assessed(given, (pod("a", resources={GPU: 1}),))
+    assert (found.resources, found.requests_cards, found.unknown_resources) == ((), 1.0, ())
 
 
 def test_a_request_by_name_on_a_node_with_a_device_plugin_counts_at_the_plugin() -> None:
@@ -121,6 +142,12 @@ def test_a_class_that_does_not_tell_its_driver_is_taken_by_its_name() -> None:
     given = tables(pool("n1", [device("gpu-0")]), claims={"c": []}, users={"c": ["w"]}, classes=classes, asks=[("w", "gpu.nvidia.com", 2)])
     (one,) = assessed(given, (pod("w", on=None, phase="Pending"),)).waiting
     assert one.resources == {"gpu.nvidia.com": 2}
+
+
+def test_claims_of_some_namespaces_do_not_tell_which_devices_are_free() -> None:
+    given = tables(pool("n1", [device("gpu-0"), device("gpu-1")]), claims={"c": ["n1/gpu-0"]}, users={"c": ["a"]})
+    (found,) = assessed(given, (pod("a"),), namespaces=("default",)).pools
+    assert (found.device_count, found.allocated_count, found.free_count) == (2, None, None)
 
 
 def test_where_slices_were_not_read_nobody_knows_which_node_has_what_a_claim_asks_for() -> None:

@@ -42,6 +42,11 @@ def test_a_typical_pod_is_the_median_for_each_gpu_and_must_fit_beside_free_ones(
     assert "gpus.unusable-for-typical/nvidia.com/gpu" in finding_ids(found)
 
 
+def test_a_typical_pods_share_of_each_gpu_is_rounded_up() -> None:
+    (resource,) = assessed([gpu_node("n1")], [holding("a", "n1", 3, cpu=10, memory=7)]).resources
+    assert resource.typical == (4, 3)
+
+
 def test_fits_are_counted_on_nodes_that_pods_can_go_to() -> None:
     nodes = [gpu_node("open", 8), gpu_node("cordoned", 8, schedulable=False), gpu_node("tainted", 8, taints=[("team", "NoSchedule")])]
     (resource,) = assessed(nodes, []).resources
@@ -73,7 +78,7 @@ def blockers(found: GpuAssessment) -> dict[str, list[tuple[str, str, int | None,
 def test_every_node_says_why_it_does_not_take_a_pod() -> None:
     nodes = [
         gpu_node("broken", ready=False),
-        gpu_node("cordoned", schedulable=False),
+        gpu_node("cordoned", schedulable=False, taints=[("node.kubernetes.io/unschedulable", "NoSchedule")]),
         gpu_node("tainted", taints=[("team", "NoSchedule")]),
         gpu_node("elsewhere", labels={"zone": "b"}),
         gpu_node("taken"),

@@ -55,6 +55,22 @@ def test_containers_of_a_pod_add_up_and_a_part_is_not_the_whole() -> None:
     assert found.cpu.values == (CORE // 5, CORE // 5)
 
 
+def test_a_pod_that_lacks_a_container_in_between_has_no_value_there() -> None:
+    """The main container was not measured at the middle instant; the sidecar's own 50 MiB are not what the pod used."""
+    main = web("web-1", (2, CORE // 10, 100 * MIB), (0, CORE // 10, 200 * MIB))
+    side = Told("web-1", tuple((hours, CORE // 10, 50 * MIB) for hours in (2, 1, 0)), container="side", workload=WEB)
+    found = profile(planned(main, side))
+    assert found.memory.values == (150 * MIB, 250 * MIB)
+    assert found.at_once is not None
+    assert found.at_once.minimum == 1
+
+
+def test_a_container_that_ended_or_has_not_begun_uses_nothing() -> None:
+    early = web("web-1", (2, CORE // 10, 100 * MIB))
+    side = Told("web-1", tuple((hours, CORE // 10, 50 * MIB) for hours in (2, 1, 0)), container="side", workload=WEB)
+    assert profile(planned(early, side)).memory.values == (50 * MIB, 50 * MIB, 150 * MIB)
+
+
 def test_without_instants_it_is_the_snapshot() -> None:
     found = profile(planned())
     assert found.at_once is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -169,6 +170,14 @@ def test_older_versions_tell_the_same_under_other_names(before: Measures) -> Non
     assert check(before, "etcd.size").status is Status.FAIL  # of etcd's default quota
     fsync = check(before, "etcd.fsync")
     assert fsync.status is Status.UNKNOWN
+
+
+def test_control_planes_of_two_clusters_are_not_mixed(tmp_path: Path) -> None:
+    """The store has no containers, by which this is found out elsewhere."""
+    with server.running(server.write_blocks(tmp_path, new_names())) as address:
+        found = measure(address)
+    assert "control_plane" in found.unread
+    assert any(gap.source == "control_plane" and "are of 2 clusters, by their label cluster: a, b" in gap.reason for gap in found.gaps)
 
 
 def test_a_store_without_the_control_plane_was_asked_and_told_nothing(measured: Measures) -> None:

@@ -120,6 +120,11 @@ def test_what_nobody_may_have_is_not_used_up() -> None:
     assert check("health.quotas", unread=["resourcequotas"]).status is UNKNOWN
 
 
+@pytest.mark.parametrize(("used", "hard", "status"), [(2**40, 2**63 - 1, OK), (2**63 - 1, 2**63 - 1, FAIL), (2**63 - 1, 2**40, FAIL)])
+def test_a_quota_that_is_as_good_as_none_is_held_against_all_the_same(used: int, hard: int, status: Status) -> None:
+    assert check("health.quotas", tables=rows(RESOURCE_QUOTAS, quota(used, hard, "requests.memory"))).status is status
+
+
 def test_quotas_that_nobody_counted_are_unknown() -> None:
     assert check("health.quotas", tables=rows(RESOURCE_QUOTAS, quota(None, 10))).status is UNKNOWN
     assert check("health.quotas", tables=rows(RESOURCE_QUOTAS, quota(0, 0))).status is OK

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from http import HTTPStatus
 from random import random
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 import urllib3
 from urllib3.exceptions import HTTPError, ReadTimeoutError, SSLError
@@ -131,7 +131,7 @@ class Client:
 
     def _send(self, method: str, path: str, parameters: Mapping[str, str]) -> bytes:
         self._take_turn()
-        encoded = urlencode(parameters)
+        encoded = urlencode(parameters, quote_via=quote)  # AWS signs a blank as %20, never as +
         url, body, headers = f"{self._base}{path}", None, dict(self._headers)
         if method == "POST":
             body, headers["Content-Type"] = encoded.encode(), "application/x-www-form-urlencoded"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -10,8 +11,8 @@ from math import gcd
 
 from batch.collect.prometheus.answers import Answer
 from batch.collect.prometheus.client import Client
+from batch.collect.prometheus.errors import TooMuchError
 from batch.collect.prometheus.figures import Figures
-from batch.collect.prometheus.pods import Pod
 from batch.collect.prometheus.probe import Store, of_pods
 from batch.collect.prometheus.promql import Dialect, quantile
 from batch.collect.prometheus.shards import Asker, Shard, planned
@@ -19,8 +20,8 @@ from batch.settings import PrometheusSettings
 
 _DAY = 86_400
 _HOURS = 24
-_MOST_RESTARTED, _PODS_A_QUERY = 400, 50
-"""Pods for which that is done, the ones with most to use it for being few; a week of samples every 30 s is a million for 50 of them."""
+_MOST_UNEVEN, _PODS_A_QUERY = 400, 50
+"""Pods of which quantiles are asked for again, as a rule few; a week of samples every 30 s is a million for 50 of them."""
 
 _COUNT, _MAX = "count_over_time(", "max_over_time("
 
@@ -57,36 +58,33 @@ def days(window: int, at: datetime) -> Grid:
     return Grid(at, _DAY, max(1, window // _DAY))
 
 
-def ask(
-    client: Client, store: Store, settings: PrometheusSettings, at: datetime, namespaces: Sequence[str], restarted: Sequence[Pod]
-) -> Figures:
-    """Ask every question about containers, each in as many parts as it takes. Raises PrometheusError when one of them has no answer.
-
-    `restarted` are pods of which a container restarted in the window.
-    """
+def ask(client: Client, store: Store, settings: PrometheusSettings, at: datetime) -> Figures:
+    """Ask every question about containers, each in as many parts as it takes. Raises PrometheusError when one of them has no answer."""
     found = Figures()
     parts = Asker(planned(store.containers, settings.series_per_query), settings.parallelism)
     for name, text in _of_window(store.dialect).items():
         found.take(name, parts.ask(partial(_query, client, text, at)))
-    _ask_restarted(client, found, store, at, restarted)
+    _ask_uneven(client, found, store, settings, at, parts)
     _ask_at(client, found, parts, _of_days(store.dialect), days(store.dialect.window, at))
     grid = instants(settings, sum(store.containers.values()), at)
     most = min(settings.series_per_query, settings.points_per_query // grid.count)
     _ask_at(client, found, Asker(planned(store.containers, max(1, most)), settings.parallelism), _of_instants(store.dialect), grid)
-    _ask_kills(client, found, store.dialect, at, Shard(tuple(namespaces)).matchers())
+    _ask_kills(client, found, store.dialect, at, parts)
     return found
 
 
-def _ask_restarted(client: Client, found: Figures, store: Store, at: datetime, restarted: Sequence[Pod]) -> None:
-    """Ask again for quantiles of memory that are not the largest of the incarnations' own, which a query over raw samples gives."""
+def _ask_uneven(client: Client, found: Figures, store: Store, settings: PrometheusSettings, at: datetime, parts: Asker) -> None:
+    """Ask again for quantiles of memory of several incarnations, or among values that are no numbers: those of raw samples are not theirs."""
     if store.scrape_seconds is None:
         return
+    answers = parts.ask(partial(_query, client, store.dialect.uneven, at))
+    uneven = sorted({(labels.get("namespace", ""), labels.get("pod", "")) for answer in answers for labels, _ in answer.series})
     at = step_end(at, store.scrape_seconds)
-    for start in range(0, min(len(restarted), _MOST_RESTARTED), _PODS_A_QUERY):
-        chosen = of_pods(restarted[start : start + _PODS_A_QUERY])
+    for start in range(0, min(len(uneven), _MOST_UNEVEN), _PODS_A_QUERY):
+        chosen, some = of_pods(uneven[start : start + _PODS_A_QUERY]), Asker([Shard()], settings.parallelism)
         for name, share in (("memory_p50", 0.5), ("memory_p95", 0.95)):
-            text = store.dialect.memory_over_incarnations(quantile(share), store.scrape_seconds, chosen)
-            found.take(name, [client.query(text, at)])
+            text = partial(store.dialect.memory_over_incarnations, quantile(share), store.scrape_seconds, chosen)
+            found.take(name, some.ask(partial(_query, client, text, at)), only_known=True)
 
 
 def step_end(at: datetime, step: int) -> datetime:
@@ -138,10 +136,11 @@ def _query_grid(client: Client, text: Text, grid: Grid, shard: str) -> Answer:
     return client.query_range(text(shard), grid.first, grid.step, grid.count)
 
 
-def _ask_kills(client: Client, found: Figures, dialect: Dialect, at: datetime, namespaces: str) -> None:
-    """Ask for kills for memory of both that know of them; few containers have any, so it is one query each."""
-    found.take("oom_events", [client.query(dialect.oom_events(namespaces), at)])
-    found.take("oom_killed", [_as_told(client.query(dialect.oom_killed(), at))])
+def _ask_kills(client: Client, found: Figures, dialect: Dialect, at: datetime, parts: Asker) -> None:
+    """Ask for kills for memory of both that know of them. What kube-state-metrics tells is left out where it is too much: it only adds."""
+    found.take("oom_events", parts.ask(partial(_query, client, dialect.oom_events, at)), only_known=True)
+    with suppress(TooMuchError):
+        found.take("oom_killed", [_as_told(client.query(dialect.oom_killed(), at))], only_known=True)
 
 
 def _as_told(answer: Answer) -> Answer:

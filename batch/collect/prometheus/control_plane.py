@@ -11,6 +11,7 @@ import pandas as pd
 from batch.collect.prometheus.answers import Labels
 from batch.collect.prometheus.client import Client
 from batch.collect.prometheus.errors import ExhaustedError, PrometheusError, TooMuchError
+from batch.collect.prometheus.probe import only_cluster
 from batch.collect.prometheus.promql import select
 from batch.snapshot import control_plane as names
 from batch.snapshot.schemas import CONTROL_PLANE_METRICS
@@ -25,6 +26,9 @@ _FEW_FAILURES = 3
 _LASTING = "proxy|attach|log|exec|portforward"
 """Subresources whose requests last as long as somebody looks: following a log is a GET (kubernetes-mixin, rules of kube-apiserver, leaves out the same)."""
 
+_TELLING = '__name__=~"etcd_mvcc_db_total_size_in_bytes|apiserver_storage_objects|apiserver_resource_objects|coredns_dns_requests_total"'
+"""Series that tell whether there are several clusters, which the largest of each figure would mix."""
+
 _LABELS = ("instance", "api_group", "version", "resource", "verb", "scope", "flow", "reason")
 
 
@@ -38,10 +42,11 @@ class _Figure:
 
 
 def metrics(client: Client, matchers: str, at: datetime) -> pd.DataFrame:
-    """Ask for every figure, as table control_plane_metrics. Raises PrometheusError when not one of the first questions is answered, or when time is used up.
+    """Ask for every figure, as table control_plane_metrics. Raises PrometheusError when the series are of several clusters, when not one of the first questions is answered, or when time is used up.
 
     `matchers` are label matchers that every query gets, as prometheus.selector has them.
     """
+    only_cluster(client.query(f"count by (cluster) ({select('', _TELLING, matchers)})", at), matchers)
     rows: dict[tuple[str, ...], float] = {}
     failures: list[PrometheusError] = []
     for figure in _figures(matchers):

@@ -43,9 +43,9 @@ class Exporter:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Every label that is looked at."""
+        """Every label that is looked at; an exporter that was restarted has another instance."""
         own = (*self.device, *self.index, *self.node, *self.product, self.mig_id, self.mig_profile)
-        return tuple(dict.fromkeys(label for label in (*own, *(label for style in STYLES for label in style), "job") if label))
+        return tuple(dict.fromkeys(label for label in (*own, *(label for style in STYLES for label in style), "job", "instance") if label))
 
 
 DCGM = Exporter(

@@ -35,12 +35,12 @@ class Figures:
             self._sorted = sorted(self._numbers)
         return self._sorted
 
-    def take(self, figure: str, answers: Iterable[Answer]) -> None:
-        """Read one figure of each container."""
+    def take(self, figure: str, answers: Iterable[Answer], *, only_known: bool = False) -> None:
+        """Read one figure of each container, or only of those that were met before."""
         column = self._figures.setdefault(figure, array("d"))
         for answer in answers:
             for labels, value in answer.values():
-                if (number := self._number(labels)) is not None:
+                if (number := self._number(labels, only_known=only_known)) is not None:
                     column.extend([np.nan] * (number + 1 - len(column)))
                     column[number] = value
 
@@ -77,8 +77,10 @@ class Figures:
         number, moment, value = (np.concatenate(parts) for parts in zip(*rows, strict=True))
         return np.argsort(self._order())[number], moment, value
 
-    def _number(self, labels: Labels) -> int | None:
+    def _number(self, labels: Labels, *, only_known: bool = False) -> int | None:
         key = labels.get("namespace", ""), labels.get("pod", ""), labels.get("container", "")
+        if only_known:
+            return self._numbers.get(key)
         return self._numbers.setdefault(key, len(self._numbers)) if all(key) else None
 
 

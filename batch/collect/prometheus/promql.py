@@ -9,6 +9,7 @@ MEMORY = "container_memory_working_set_bytes"
 THROTTLED, PERIODS = "container_cpu_cfs_throttled_periods_total", "container_cpu_cfs_periods_total"
 OOM_EVENTS = "container_oom_events_total"
 LAST_TERMINATED = "kube_pod_container_status_last_terminated_reason"
+RESTARTS = "kube_pod_container_status_restarts_total"
 POD_OWNER = "kube_pod_owner"
 
 RECORDED = (
@@ -26,6 +27,9 @@ WHOLE_CPU = 'cpu=~"|total"'
 CONTAINER = "namespace, pod, container"
 _KSM = "namespace, pod, container, exported_namespace, exported_pod, exported_container"
 """kube-state-metrics tells of other pods than itself: where its labels do not win over the scrape's, they are renamed."""
+
+_BEFORE = "1h"
+"""How long before the window is looked at, so that a scrape that failed does no harm."""
 
 
 def select(metric: str, *matchers: str) -> str:
@@ -48,9 +52,9 @@ class Dialect:
     recorded: str = ""
     with_ids: bool = True
 
-    def memory(self, shard: str) -> str:
+    def memory(self, *matchers: str) -> str:
         """Select the working set of containers."""
-        return select(MEMORY, self.matchers, CONTAINERS, self._ids, shard)
+        return select(MEMORY, self.matchers, CONTAINERS, self._ids, *matchers)
 
     def cpu(self, shard: str) -> str:
         """Give the CPU of each container at one moment, once: of replica pairs and of a container's incarnations the largest."""
@@ -68,12 +72,13 @@ class Dialect:
         """Apply a function over time to the raw samples of memory: a subquery would miss its peaks."""
         return f"max by ({CONTAINER}) ({function}{self.memory(shard)}[{seconds}s]))"
 
-    def memory_over_incarnations(self, function: str, scrape: int, shard: str) -> str:
+    def memory_over_incarnations(self, function: str, scrape: int, pods: str, shard: str) -> str:
         """Apply a function over time to the samples of all incarnations of a container as one series.
 
-        That takes a subquery, as fine as the samples are: each step sees the sample of its own, so that none counts twice.
+        That takes a subquery, as fine as the samples are: each step sees the sample of its own, so that none counts twice. NaN and infinity
+        are left out.
         """
-        sample = f"max by ({CONTAINER}) (last_over_time({self.memory(shard)}[{scrape * 1000 - 1}ms]))"
+        sample = f"max by ({CONTAINER}) (last_over_time({self.memory(pods, shard)}[{scrape * 1000 - 1}ms]) < Inf)"
         return f"{function}{sample}[{self.window - 1}s:{scrape}s])"
 
     def memory_now(self, shard: str) -> str:
@@ -82,7 +87,20 @@ class Dialect:
 
     def memory_samples(self, shard: str) -> str:
         """Count samples: of replica pairs once, of incarnations all."""
-        return f"sum by ({CONTAINER}) (max by ({CONTAINER}, id) (count_over_time({self.memory(shard)}[{self.window}s])))"
+        return f"sum by ({CONTAINER}) (max by ({CONTAINER}, id, name) (count_over_time({self.memory(shard)}[{self.window}s])))"
+
+    def uneven(self, shard: str) -> str:
+        """Give containers of which a quantile of each series of memory is not theirs: with several incarnations, or samples that are no numbers.
+
+        An incarnation is told by cAdvisor's id, or by its name, which is the runtime's id, where the other is dropped.
+        """
+        of_series = f"count by ({CONTAINER}, id, name) (count_over_time({self.memory(shard)}[{self.window}s]))"
+        return f"count by ({CONTAINER}) ({of_series}) > 1 or count by ({CONTAINER}) (({self._spread(shard)}) != 0)"
+
+    def _spread(self, shard: str) -> str:
+        """Give 0 for each series of numbers, NaN for one that has other values too."""
+        mean = f"avg_over_time({self.memory(shard)}[{self.window}s])"
+        return f"{mean} - {mean}"
 
     def throttled(self, shard: str) -> str:
         """Give the share of scheduling periods that were cut short; sums, so that doubled series cancel out."""
@@ -107,9 +125,17 @@ class Dialect:
         return f"sum by ({CONTAINER}) (max by ({CONTAINER}, id) ({counted})) > 0"
 
     def oom_killed(self) -> str:
-        """Give containers of which kube-state-metrics says that they last ended for memory."""
-        reason = select(LAST_TERMINATED, self.matchers, 'reason="OOMKilled"')
-        return f"max by ({_KSM}) (max_over_time({reason}[{self.window}s])) > 0"
+        """Give containers that ended for memory in the window, by kube-state-metrics.
+
+        It tells how a container last ended for as long as the pod is there. What it told before the window is of an older end, unless the
+        container was started again since and still says so.
+        """
+        ended = select(LAST_TERMINATED, self.matchers, 'reason="OOMKilled"')
+        told = f"max by ({_KSM}) (max_over_time({ended}[{self.window}s])) > 0"
+        before = f"max by ({_KSM}) (max_over_time({ended}[{_BEFORE}] offset {self.window}s)) > 0"
+        restarts = select(RESTARTS, self.matchers)
+        started = f"(max by ({_KSM}) ({restarts}) - max by ({_KSM}) ({restarts} offset {self.window}s))"
+        return f"({told} unless {before}) or (max by ({_KSM}) ({ended}) > 0 and {started} > 0)"
 
     def owners(self, namespaces: str) -> str:
         """Give the controlling owner of each pod of the window, by kube-state-metrics."""

@@ -13,7 +13,7 @@ from batch.collect.prometheus import containers, control_plane, gpus, nodes
 from batch.collect.prometheus.client import Client
 from batch.collect.prometheus.errors import NothingThereError, PrometheusError
 from batch.collect.prometheus.owners import owners
-from batch.collect.prometheus.pods import Pod, Pods
+from batch.collect.prometheus.pods import Pods
 from batch.collect.prometheus.probe import Store, dialect_of, probe
 from batch.collect.prometheus.tables import container_tables, newest_usage
 from batch.deadline import Deadline
@@ -131,7 +131,7 @@ class _Reading:
             self.tables["prometheus"] = PROMETHEUS.frame([self._described(client, store)])
 
     def _read_containers(self, client: Client, store: Store, pods: Pods) -> None:
-        found = containers.ask(client, store, self.settings.prometheus, self.at, self.namespaces, self._restarted())
+        found = containers.ask(client, store, self.settings.prometheus, self.at)
         known = owners(client, store.dialect, self.at, self.namespaces, found.keys, pods)
         tables = container_tables(found, store.dialect, pods, known, self.at)
         _refuse_strangers(tables, self.at)
@@ -146,13 +146,6 @@ class _Reading:
             return True
         oldest = pd.Timestamp(self.at) - pd.Timedelta(seconds=self.settings.usage.max_age_seconds)
         return not (self.given[table]["measured_at"] >= oldest).any()
-
-    def _restarted(self) -> list[Pod]:
-        """Give the pods of which a container ended, and began again, in the window."""
-        rows = self.given["containers"]
-        begin = pd.Timestamp(self.at) - pd.Timedelta(seconds=self.settings.prometheus.window_seconds)
-        recent = rows.loc[(rows["last_end_at"] >= begin).fillna(value=False) & (rows["restart_count"] > 0).fillna(value=False)]
-        return sorted(set(zip(recent["namespace"], recent["pod"], strict=True)))
 
     def _read_nodes(self, client: Client, store: Store) -> None:
         names = frozenset(self.given["nodes"]["node"]) if "nodes" in self.given else frozenset()

@@ -22,6 +22,7 @@ _PARTS = (
     ("free", "room"),
     ("stranded", "trouble"),
     ("out of reach", "quiet"),
+    ("not known", "quiet"),
 )
 """What becomes of what is allocatable; "requested" where it is not known whether it works."""
 
@@ -67,6 +68,7 @@ def _split(resource: GpuResource) -> tuple[float, ...]:
         free.get("usable", 0),
         free.get("stranded", 0),
         sum(free.get(reason, 0) for reason in OUT_OF_REACH),
+        resource.unknown_count or 0,
     )
 
 
@@ -92,6 +94,7 @@ def _device_bars(gpu: GpuAssessment) -> list[Bar]:
                 sum((p.free_count or 0) - (p.unusable_count or 0) for p in own),
                 0,
                 sum(p.unusable_count or 0 for p in own),
+                0,
             ),
         )
         for (product, driver), own in sorted(groups.items())

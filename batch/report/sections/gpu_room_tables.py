@@ -16,8 +16,8 @@ _VERDICTS = {
     "full": "waits for others to end",
     "never": "can start on no node",
     "nowhere": "no node offers it",
+    "unknown": "not known: not every free one can be told by node",
     "gated": "held back by a gate",
-    "unknown": None,
 }
 _REASONS = 2
 """Reasons of one node that are said in the report."""

@@ -75,7 +75,7 @@ def _resource_row(resource: GpuResource) -> Row:
         sum(free.get(reason, 0) for reason in OUT_OF_REACH) if free else None,
     )
     warm = {place for place in (3, 10, 11) if cells[place]}
-    missing = resource.capacity_count is not None and resource.capacity_count > resource.allocatable_count
+    missing = None not in (resource.capacity_count, resource.allocatable_count) and resource.capacity_count != resource.allocatable_count
     return Row(cells, strained=frozenset(warm | ({6} if missing else set())))
 
 

@@ -31,6 +31,9 @@ def title(material: Material) -> Message:
     if not material.snapshot.has("nodes"):
         return message("Whether there are GPUs is unknown, because nodes could not be read")
     if not gpu.resources and not accelerator_pools(gpu):
+        if not gpu.pools_known:
+            what = "How many GPUs there are" if gpu.holders else "Whether there are GPUs"
+            return message(what + " is unknown, because ResourceSlices could not be read")
         return message("This cluster advertises no GPUs")
     if gpu.card_count and gpu.requests_cards is not None:
         return _cards_title(gpu, material)
@@ -67,7 +70,7 @@ def _slots_title(gpu: GpuAssessment) -> Message:
     if name is None:
         return message("Devices of {count:count} pools can be claimed", count=len(accelerator_pools(gpu)))
     own = [resource for resource in gpu.resources if resource.resource == name]
-    allocatable = sum(resource.allocatable_count for resource in own)
+    allocatable = sum(resource.allocatable_count or 0 for resource in own)
     if any(resource.requests_count is None or resource.unrequested_count is None for resource in own):
         return message("{count:count} {name:text} can be requested", count=allocatable, name=name)
     requested = sum(resource.requests_count or 0 for resource in own)
@@ -82,8 +85,13 @@ def lede(material: Material) -> Iterator[Message]:
     """Say what is behind the title: cards, activity, what waits, what is not counted."""
     gpu = material.gpu
     present = bool(gpu.resources or accelerator_pools(gpu))
+    if not gpu.pools_known:
+        yield message(
+            "ResourceSlices could not be read, so devices that drivers offer for claims are unknown, and with them totals in cards."
+        )
     if present:
         yield from _cards(gpu)
+        yield from _unread(gpu)
         yield from _activity(gpu)
         yield from _pending(gpu)
     if gpu.unknown_resources:
@@ -115,6 +123,17 @@ def _cards(gpu: GpuAssessment) -> Iterator[Message]:
         yield message("Some drivers list parts that exclude each other: their numbers are the most that can be had at once (up to).")
 
 
+def _unread(gpu: GpuAssessment) -> Iterator[Message]:
+    if gpu.unread_nodes:
+        many = len(gpu.unread_nodes)
+        yield message(
+            f"How many are requested on {{node:text}}{' and {more:count} more ' + plural(many - 1, 'node') if many > 1 else ''} could not be read, so "
+            f"those there are not among the free ones.",
+            node=gpu.unread_nodes[0],
+            **({"more": many - 1} if many > 1 else {}),
+        )
+
+
 def _behind(one: GpuResource) -> Message:
     healthy = one.healthy_card_count
     whole = healthy is None or healthy == one.card_count
@@ -124,7 +143,7 @@ def _behind(one: GpuResource) -> Message:
         + ("are on {cards:count} " if whole else "are on {healthy:count} healthy of {cards:count} ")
         + plural(one.card_count, "card")
         + " ({how:text}).",
-        units=one.allocatable_count,
+        units=one.allocatable_count or 0,
         name=one.resource,
         cards=one.card_count,
         how=one.sharing,
@@ -153,7 +172,9 @@ def _activity(gpu: GpuAssessment) -> Iterator[Message]:
 
 
 def _pending(gpu: GpuAssessment) -> Iterator[Message]:
-    if gpu.pending_pod_count:
+    if gpu.pending_pod_count is None:
+        yield message("Whether pods wait for such devices is not known, because their claims could not be read.")
+    elif gpu.pending_pod_count:
         pods = plural(gpu.pending_pod_count, "pod")
         yield message(
             f"{{count:count}} {pods} with such a request {'waits' if pods == 'pod' else 'wait'} for a node.", count=gpu.pending_pod_count
@@ -181,6 +202,6 @@ def how_to_read(material: Material) -> tuple[Message, ...]:
             time=gpu.idle_seconds,
         ),
         message(
-            "What dynamic resource allocation serves counts there and nowhere else: the newest complete generation of each pool, each device once however many pods share its claim; access for administration takes nothing."
+            "What dynamic resource allocation serves counts there and nowhere else: the newest generation of each pool, none of it free while slices of it are missing, each device once however many pods share its claim; access for administration takes nothing."
         ),
     )

@@ -96,7 +96,7 @@ def _gpu_tile(resources: Sequence[GpuResource]) -> Tile:
         nodes[resource.resource] = nodes.get(resource.resource, 0) + resource.node_count
     name = max(nodes, key=lambda key: (not counts_parts(key), nodes[key], key))
     own = [resource for resource in resources if resource.resource == name]
-    whole = sum(resource.allocatable_count for resource in own)
+    whole = sum(resource.allocatable_count or 0 for resource in own)
     known = [resource.requests_count for resource in own if resource.requests_count is not None]
     if len(known) < len(own):
         return Tile("GPUs requested", None, "count", message("of {whole:count} {name:text}; not known", whole=whole, name=name))
