@@ -152,7 +152,10 @@ class ApiSettings(_Group):
     )
     timeout_seconds: float = setting(60, "Longest wait for one answer.", "seconds", gt=0)
     retry_seconds: float = setting(
-        120, "Longest time spent on repeating one list that fails for passing reasons (429, 5xx, cut connections).", "seconds", ge=0
+        120,
+        "Longest time spent on repeating one list that fails for passing reasons (429, 5xx, cut connections). After one that was given up, further ones but pods get 15 s each.",
+        "seconds",
+        ge=0,
     )
 
 

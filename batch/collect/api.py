@@ -15,14 +15,15 @@ import msgspec
 from batch.collect.login import find_login
 from batch.collect.nodes import INSTANCE_TYPE_LABELS
 from batch.collect.retry import PassingError, Patience
-from batch.collect.source import NODES, Kind, ListExpired, PartlyForbidden, SourceError, at_any_time
+from batch.collect.source import NODES, PODS, Kind, ListExpired, PartlyForbidden, SourceError, at_any_time
 from batch.collect.times import read_instant
 from batch.collect.transport import RefusedError, Transport
 from batch.deadline import Deadline
 from batch.settings import Settings
 
 _SHORT_RETRY_SECONDS = 15.0
-"""Patience with what the report can do without: the metrics API, whose backend seldom comes back within minutes, and questions about the cluster itself."""
+"""Patience with what the report can do without: the metrics API, whose backend seldom comes back within minutes, questions about the cluster
+itself, and lists after one for which the API server was waited for in vain."""
 
 _SHORTEST_TIMEOUT_SECONDS = 5.0
 """A required list is read even when the time for collection is used up, but then no answer may take long."""
@@ -105,6 +106,7 @@ class Cluster:
         self._deadline = deadline
         self._sleep = sleep
         self._chance = chance
+        self._is_lost = False
 
     @classmethod
     def connect(
@@ -207,21 +209,28 @@ class Cluster:
 
     def pages(self, kind: Kind, before_page: Callable[[], None] = at_any_time) -> Iterator[bytes]:
         """Yield the pages of the list, of each namespace in turn when the settings name some. Raises SourceError, also in the middle."""
-        patience = self._patience(
-            min(self._settings.api.retry_seconds, _SHORT_RETRY_SECONDS if kind.group == _METRICS_GROUP else float("inf"))
-        )
+        hopeless = kind.group == _METRICS_GROUP or (self._is_lost and kind is not PODS)
+        patience = self._patience(min(self._settings.api.retry_seconds, _SHORT_RETRY_SECONDS if hopeless else float("inf")))
         namespaces = self._settings.cluster.namespaces if kind.namespaced else ()
         refused: dict[str, SourceError] = {}
         for namespace in (kind.only[:1] if kind.only else namespaces) or (None,):
             try:
                 yield from self._list_served(kind, namespace, patience, before_page)
             except SourceError as error:
+                self._remember(kind, is_lost=isinstance(error.__cause__, PassingError))
                 if namespace is None or kind.only or not error.forbidden:
                     raise
                 refused[namespace] = error
+            else:
+                self._remember(kind, is_lost=False)
         if refused:
             first = next(iter(refused.values()))
             raise first if len(refused) == len(namespaces) else PartlyForbidden(kind, list(refused), first)
+
+    def _remember(self, kind: Kind, *, is_lost: bool) -> None:
+        """Remember whether the API server was last waited for in vain; that the metrics API is down says nothing of it."""
+        if kind.group != _METRICS_GROUP:
+            self._is_lost = is_lost
 
     def _list_served(self, kind: Kind, namespace: str | None, patience: Patience, before_page: Callable[[], None]) -> Iterator[bytes]:
         """Page through the list in the newest version that is served; a kind that a cluster may lack is then an empty list."""

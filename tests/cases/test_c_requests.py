@@ -116,6 +116,25 @@ def test_c03_finished_pods_request_nothing() -> None:
     assert Fraction(totals.requests_cpu_nanocores or 0, totals.allocatable_cpu_nanocores or 1) == Fraction("0.375")
 
 
+@pytest.mark.parametrize(
+    ("odd", "holds"),
+    [
+        ({"deletionTimestamp": "2026-11-28T02:00:00Z"}, True),  # until it is gone the scheduler counts it
+        ({"status": {"phase": "Unknown"}}, True),
+        ({"status": {"phase": "Pending"}}, True),  # bound, and pulling its images
+        ({"status": {"phase": "Failed"}}, False),
+        ({"status": {"phase": "Succeeded"}, "deletionTimestamp": "2026-11-28T02:00:00Z"}, False),
+        ({"status": {"phase": "Pending", "nominatedNodeName": "n1"}, "spec": {"nodeName": None}}, False),
+        ({"status": {"phase": "Pending"}, "spec": {"nodeName": None, "schedulingGates": [{"name": "g"}]}}, False),
+    ],
+)
+def test_a_pod_holds_its_requests_from_binding_until_it_has_ended(odd: Json, *, holds: bool) -> None:
+    found = plan(read([ready_node()], [asking("p", "2"), asking("odd", "3", **odd)]))
+    (pool,), expected = found.pools, (5 * CORE, 2) if holds else (2 * CORE, 1)
+    assert (found.totals.requests_cpu_nanocores, found.totals.bound_pod_count) == expected
+    assert (pool.requests_cpu_nanocores, pool.bound_pod_count) == expected
+
+
 def test_c04_placeholders_are_requested_preemptible_and_get_no_advice() -> None:
     pods = [asking(f"p{i}", "1", spec={"priority": 0}) for i in range(6)]
     pods += [asking(f"placeholder-{i}", "2", spec={"priority": -10}) for i in range(5)]

@@ -9,7 +9,7 @@ import pytest
 import yaml
 from kubernetes.client.api_client import ApiClient
 
-from batch.collect.source import NODE_METRICS, NODES, POD_METRICS, PODS, Kind, ListExpired, PartlyForbidden, SourceError
+from batch.collect.source import JOBS, NODE_METRICS, NODES, POD_METRICS, PODS, SERVICES, Kind, ListExpired, PartlyForbidden, SourceError
 from batch.errors import CollectError
 from tests.collect.api_lists import Clock, Connect, names, pods
 from tests.collect.test_assemble import snapshot_of
@@ -94,6 +94,33 @@ def test_an_answer_that_is_always_cut_is_given_up_soon(kube: FakeKube, connect: 
     ) as caught:
         names(connect(kube))
     assert "api.page_size" in caught.value.remedy
+
+
+def test_a_server_that_was_waited_for_in_vain_is_not_waited_for_as_long_with_each_further_list(
+    kube: FakeKube, connect: Connect, clock: Clock
+) -> None:
+    cluster = connect(kube, api__retry_seconds=60)
+    waits: list[float] = []
+    for kind, path in (SERVICES, "/api/v1/services"), (JOBS, "/apis/batch/v1/jobs"), (PODS, "/api/v1/pods"):
+        kube.fail(path, 503, times=99)
+        before = sum(clock.sleeps)
+        with pytest.raises(SourceError, match="503"):
+            names(cluster, kind)
+        waits.append(sum(clock.sleeps) - before)
+    assert waits == [31, 15, 31]  # without pods there is no report
+
+
+def test_once_it_answers_again_the_server_is_waited_for_again(kube: FakeKube, connect: Connect, clock: Clock) -> None:
+    cluster = connect(kube, api__retry_seconds=60)
+    kube.fail("/api/v1/services", 503, times=6)
+    with pytest.raises(SourceError, match="503"):
+        names(cluster, SERVICES)
+    assert names(cluster, JOBS) == [[]]
+    kube.fail("/api/v1/services", 503, times=5)
+    before = sum(clock.sleeps)
+
+    assert names(cluster, SERVICES) == [[]]
+    assert sum(clock.sleeps) - before == 31
 
 
 def test_a_hang_up_is_told_in_a_sentence(kube: FakeKube, connect: Connect) -> None:

@@ -137,6 +137,13 @@ def test_devices_of_unread_claims_are_not_known_to_be_free() -> None:
     assert (found.device_count, found.allocated_count, found.free_count, found.unusable_count) == (1, None, None, None)
 
 
+def test_a_class_that_does_not_tell_its_driver_is_taken_by_its_name() -> None:
+    classes = [("gpu.nvidia.com", None, None), ("anything", None, "example.com/thing")]
+    given = tables(pool("n1", [device("gpu-0")]), claims={"c": []}, users={"c": ["w"]}, classes=classes, asks=[("w", "gpu.nvidia.com", 2)])
+    (one,) = assessed(given, (pod("w", on=None, phase="Pending"),)).waiting
+    assert one.resources == {"gpu.nvidia.com": 2}
+
+
 def test_claims_of_some_namespaces_do_not_tell_which_devices_are_free() -> None:
     given = tables(pool("n1", [device("gpu-0"), device("gpu-1")]), claims={"c": ["n1/gpu-0"]}, users={"c": ["a"]})
     (found,) = assessed(given, (pod("a"),), namespaces=("default",)).pools
