@@ -152,10 +152,11 @@ def _write(server: Exim) -> None:
 
 def make_certificates(folder: Path) -> None:
     """Make a CA and a certificate for localhost that it signs."""
-    names = "subjectAltName=DNS:localhost\nbasicConstraints=CA:FALSE\n"
+    names = "subjectAltName=DNS:localhost\nbasicConstraints=CA:FALSE\nsubjectKeyIdentifier=hash\nauthorityKeyIdentifier=keyid\n"
     (folder / "names").write_text(names)
     new = ["req", "-newkey", "rsa:2048", "-nodes"]
-    _openssl(folder, *new, "-x509", "-days", "2", "-subj", "/CN=test CA", "-keyout", "ca.key", "-out", "ca.crt")
+    use = ["-addext", "keyUsage=critical,keyCertSign"]  # without it Python 3.13 does not take the CA for one
+    _openssl(folder, *new, "-x509", "-days", "2", "-subj", "/CN=test CA", *use, "-keyout", "ca.key", "-out", "ca.crt")
     _openssl(folder, *new, "-subj", "/CN=localhost", "-keyout", "server.key", "-out", "server.csr")
     signed = ["x509", "-req", "-in", "server.csr", "-CA", "ca.crt", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2"]
     _openssl(folder, *signed, "-extfile", "names", "-out", "server.crt")

@@ -55,9 +55,9 @@ def test_a_name_that_the_server_cannot_carry_does_not_lose_the_others() -> None:
     served, refused = receipts
     assert served.location == "mailto:ops@example.org,ops@bücher.example"
     assert refused.error == "müller@example.org has letters that this server cannot carry (no SMTPUTF8)"
-    assert [line for line in script.heard if line.startswith("rcpt")] == [
-        "rcpt TO:<ops@example.org>",
-        "rcpt TO:<ops@xn--bcher-kva.example>",
+    assert [line.lower() for line in script.heard if line.startswith("rcpt")] == [
+        "rcpt to:<ops@example.org>",
+        "rcpt to:<ops@xn--bcher-kva.example>",
     ]
     (kept,) = script.messages
     assert kept.isascii()
@@ -69,7 +69,7 @@ def test_a_server_with_smtputf8_carries_it() -> None:
     receipts, _ = send(script := Script(features=("SMTPUTF8", "8BITMIME")), "müller@example.org", "ops@example.org")
     assert errors(receipts) == ""
     assert len(script.messages) == 2
-    assert any(line.startswith("mail FROM:") and "SMTPUTF8" in line for line in script.heard)
+    assert any(line.lower().startswith("mail from:") and "SMTPUTF8" in line for line in script.heard)
 
 
 # transport
