@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from batch.gpu.model import Guests, Stranding
@@ -45,7 +45,7 @@ def guests(pods: Pods, holding: set[tuple[str, str]], rooms: Rooms, pools: Mappi
 
 
 def _guests(node: str, own: list[dict[str, Any]], rooms: Rooms, pools: Mapping[str, str]) -> Guests:
-    cpu, memory = (sum(pod[name] or 0 for pod in own) for name in _MEASURE.values())
+    cpu, memory = (_sum(pod[name] for pod in own) for name in _MEASURE.values())
     whole_cpu, whole_memory, _ = rooms[node].allocatable
     return Guests(
         node=node,
@@ -53,8 +53,8 @@ def _guests(node: str, own: list[dict[str, Any]], rooms: Rooms, pools: Mapping[s
         pod_count=len(own),
         requests_cpu_nanocores=cpu,
         requests_memory_bytes=memory,
-        cpu_ratio=cpu / whole_cpu if whole_cpu else None,
-        memory_ratio=memory / whole_memory if whole_memory else None,
+        cpu_ratio=cpu / whole_cpu if cpu is not None and whole_cpu else None,
+        memory_ratio=memory / whole_memory if memory is not None and whole_memory else None,
         pods=tuple(name for name, _ in _largest(own, "CPU")),
     )
 
@@ -68,6 +68,12 @@ def strandings(rows: Sequence[Row], pods: Pods, rooms: Rooms) -> tuple[Stranding
             largest = tuple(_largest(pods.get(row["node"], []), lacking))
             found.append(Stranding(row["node"], row["pool"], row["resource"], row["product"], row["free_count"], row["short_of"], largest))
     return tuple(sorted(found, key=lambda one: (-one.free_count, one.node, one.resource)))
+
+
+def _sum(amounts: Iterable[int | None]) -> int | None:
+    """Add up; a part is not the whole, so None where one is not known."""
+    listed = list(amounts)
+    return None if None in listed else sum(amount for amount in listed if amount is not None)
 
 
 def _largest(own: Sequence[dict[str, Any]], resource: str) -> list[tuple[str, int]]:

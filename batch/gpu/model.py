@@ -220,13 +220,16 @@ class Waiting:
 
 @dataclass(frozen=True)
 class Guests:
-    """Ordinary pods without accelerators on one GPU node, and the shares of the node that they request; the largest by CPU are named."""
+    """Ordinary pods without accelerators on one GPU node, and the shares of the node that they request; the largest by CPU are named.
+
+    What they request is None where that of one of them is not known.
+    """
 
     node: str
     pool: str
     pod_count: int
-    requests_cpu_nanocores: int
-    requests_memory_bytes: int
+    requests_cpu_nanocores: int | None
+    requests_memory_bytes: int | None
     cpu_ratio: float | None
     memory_ratio: float | None
     pods: tuple[str, ...]

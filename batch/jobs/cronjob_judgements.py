@@ -31,7 +31,7 @@ _WORDS = {
         Severity.WARNING,
         "CronJob has too little time to start",
         "CronJobs have too little time to start",
-        "Set startingDeadlineSeconds to 60 or more, with @every to more than the interval, or take it away",
+        "Raise startingDeadlineSeconds to 60 or more (@every: above the interval)",
     ),
     Trouble.SCHEDULE: _Words(
         Severity.WARNING,

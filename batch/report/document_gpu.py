@@ -82,7 +82,8 @@ def share_document(share: Share) -> dict[str, Any]:
 def guests_document(guests: Guests) -> dict[str, Any]:
     """Give the guests of one node, in cores and bytes."""
     plain = {name: value for name, value in vars(guests).items() if name != "requests_cpu_nanocores"}
-    return {**plain, "requests_cpu_cores": guests.requests_cpu_nanocores / _CORE, "pods": list(guests.pods)}
+    cpu = guests.requests_cpu_nanocores
+    return {**plain, "requests_cpu_cores": None if cpu is None else cpu / _CORE, "pods": list(guests.pods)}
 
 
 def blocker_text(one: Blocker) -> str:

@@ -181,3 +181,15 @@ def test_pods_without_a_gpu_on_gpu_nodes_are_weighed_but_not_those_that_belong_t
     (one,) = found.guests
     assert (one.node, one.pod_count, one.cpu_ratio, one.memory_ratio, one.pods) == ("n1", 1, 0.25, 0.5, ("default/web",))
     assert "gpus.guests" in finding_ids(found)
+
+
+def test_what_guests_request_is_unknown_where_one_of_them_is() -> None:
+    pods = [
+        holding("a", "n1"),
+        pod("web", on="n1", cpu=8 * CORE, memory=64 * GIB, owner_kind="ReplicaSet", owner_name="web"),
+        pod("odd", on="n1", cpu=None, memory=64 * GIB, owner_kind="ReplicaSet", owner_name="web"),
+    ]
+    (one,) = assessed([gpu_node("n1")], pods).guests
+    assert (one.pod_count, one.requests_cpu_nanocores, one.cpu_ratio, one.memory_ratio) == (2, None, None, 1.0)
+    gpu, _ = reported(snapshot(nodes=[gpu_node("n1")], pods=pods))
+    assert (gpu["guests"][0]["requests_cpu_cores"], gpu["guests"][0]["requests_memory_bytes"]) == (None, 128 * GIB)

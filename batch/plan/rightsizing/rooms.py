@@ -25,8 +25,10 @@ def rooms(snapshot: Snapshot, nodes: pd.DataFrame, bound: pd.DataFrame) -> Rooms
     if snapshot.namespaces is not None:
         return Rooms(None, None)
     physical = nodes.loc[~nodes["virtual"]].set_index("node")
-    daemons = bound.loc[bound["workload_kind"] == "DaemonSet"].groupby("node")[[f"requests_{amount}" for amount in _AMOUNTS]].sum()
-    daemons = daemons.reindex(physical.index).fillna(0)
+    held = bound.loc[bound["workload_kind"] == "DaemonSet"].groupby("node")[[f"requests_{amount}" for amount in _AMOUNTS]]
+    daemons = held.sum(skipna=False).reindex(
+        physical.index, fill_value=0
+    )  # a node with a DaemonSet of unknown size leaves nobody knows what
     left = [(physical[f"allocatable_{amount}"] - daemons[f"requests_{amount}"]).dropna().max() for amount in _AMOUNTS]
     return Rooms(*(None if pd.isna(most) else max(0, int(most)) for most in left))
 
