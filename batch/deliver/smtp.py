@@ -199,12 +199,12 @@ def _insecure(error: ssl.SSLError, server: str) -> MailError:
             f"no TLS connection to {server}: {error.reason or error}",
             "Set mail.security to what the port speaks: starttls (587) or tls (465).",
         )
-    wrong_name = "mismatch" in error.verify_message
-    remedy = (
-        "Use a host name that its certificate has as mail.host."
-        if wrong_name
-        else "Give the CA that signed its certificate as mail.ca_file."
-    )
+    if "mismatch" in error.verify_message:
+        remedy = "Use a host name that its certificate has as mail.host."
+    elif "CA cert" in error.verify_message:  # of the CA itself; Python 3.13 and newer want what RFC 5280 wants
+        remedy = "Make the CA anew with basicConstraints CA:TRUE and keyUsage keyCertSign: without them it is not taken for one."
+    else:
+        remedy = "Give the CA that signed its certificate as mail.ca_file."
     return MailError(f"no TLS connection to {server}: {error.verify_message}", remedy)
 
 

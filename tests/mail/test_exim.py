@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import ssl
 from email.message import EmailMessage
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -79,6 +81,15 @@ def test_an_unknown_ca_and_a_wrong_name_are_told_apart(server: exim.Exim) -> Non
     assert unknown.remedy == "Give the CA that signed its certificate as mail.ca_file."
     (other,) = send(letters.report(), secure(server, host="127.0.0.1"))
     assert other.remedy == "Use a host name that its certificate has as mail.host."
+
+
+def test_a_ca_that_does_not_say_what_it_is_for_has_to_be_made_anew(server: exim.Exim, monkeypatch: pytest.MonkeyPatch) -> None:
+    refusal = ssl.SSLCertVerificationError(1, "certificate verify failed")
+    refusal.verify_message = "CA cert does not include key usage extension"  # as Python 3.13 says, whatever Python runs the test
+    monkeypatch.setattr(ssl.SSLContext, "wrap_socket", Mock(side_effect=refusal))
+    (receipt,) = send(letters.report(), secure(server))
+    assert receipt.error == f"no TLS connection to localhost:{server.starttls}: CA cert does not include key usage extension"
+    assert "keyUsage keyCertSign" in receipt.remedy
 
 
 def test_without_starttls_nothing_is_sent_in_clear(server: exim.Exim) -> None:
