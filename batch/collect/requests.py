@@ -88,6 +88,8 @@ class _Held:
 
     def _pod_level(self, rule: RequestsRule) -> Amounts:
         """Give what the pod as a whole asks for, in place of the sum of its containers."""
+        if self._spec.resources == NULL:
+            return {}
         asked = self._amounts(self._spec.resources, self._thing, f"pod-level {self._part}")
         asked = {name: amount for name, amount in asked.items() if _is_pod_level(name)}
         if not (asked or self._has_requests_of_the_pod) or self._status.resources == NULL:
@@ -129,6 +131,9 @@ class _Held:
         """Give what the kubelet has promised, else what was asked unless that is infeasible."""
         status = self._statuses.get(container.name)
         if self._part == "requests" and status is not None and status.allocated_resources != NULL:
+            known = _read_map(bytes(status.allocated_resources))
+            if known is not None:
+                return known
             name = f"{self._thing}/{container.name}"
             return self._rejects.amounts(_map(status.allocated_resources, name, self._rejects), name, "status.allocatedResources")
         return {} if self._infeasible else self._asked_by(container)
@@ -209,18 +214,19 @@ def own_amounts(container: Container) -> tuple[Amounts, Amounts]:
     return silent.possible(requests, "", ""), silent.possible(limits, "", "")
 
 
-def limited(pod: Pod, resource: str) -> bool:
-    """Tell whether every container that runs side by side has a limit of that resource, or the pod as a whole has."""
-    spec = pod.spec
-    if spec is None:
-        return False
-
-    def has_limit(raw: msgspec.Raw) -> bool:
-        known = _read(bytes(raw))
-        return resource in (known["limits"] if known else _resources(raw, "", Rejects()).limits or {})
-
+def limited(pod: Pod, *resources: str) -> tuple[bool, ...]:
+    """Tell of each resource whether every container that runs side by side has a limit of it, or the pod as a whole has."""
+    spec = pod.spec or PodSpec()
     running = [*(spec.containers or []), *(c for c in spec.init_containers or [] if is_sidecar(c))]
-    return has_limit(spec.resources) or (bool(running) and all(has_limit(c.resources) for c in running))
+    with_limits = [_with_limit(container.resources) for container in running]
+    of_pod = _with_limit(spec.resources)
+    return tuple(one in of_pod or (bool(running) and all(one in names for names in with_limits)) for one in resources)
+
+
+def _with_limit(raw: msgspec.Raw) -> Mapping[str, object]:
+    """Give what has a limit, with limits as they may be."""
+    known = _read(bytes(raw))
+    return known["limits"] if known else _resources(raw, "", Rejects()).limits or {}
 
 
 @functools.lru_cache(maxsize=8192)
@@ -232,6 +238,14 @@ def _read(words: bytes) -> dict[_Part, Amounts] | None:
         "requests": rejects.amounts(resources.requests, "", ""),
         "limits": rejects.amounts(resources.limits, "", ""),
     }
+    return None if len(rejects) else amounts
+
+
+@functools.lru_cache(maxsize=8192)
+def _read_map(words: bytes) -> Amounts | None:
+    """Read amounts as _read does."""
+    rejects = Rejects()
+    amounts = rejects.amounts(_map(msgspec.Raw(words), "", rejects), "", "")
     return None if len(rejects) else amounts
 
 
@@ -282,6 +296,8 @@ def _resources(raw: msgspec.Raw, thing: str, rejects: Rejects) -> Resources:
 
 
 def _map(raw: msgspec.Raw, thing: str, rejects: Rejects) -> Mapping[str, object]:
+    if raw == NULL:
+        return {}
     try:
         return decode_map(raw)
     except msgspec.ValidationError as error:

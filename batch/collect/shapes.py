@@ -26,7 +26,7 @@ class Shape:
     """
 
     sums: tuple[Amount, Amount, Amount, Amount]
-    limited: tuple[bool, bool]
+    limited: tuple[bool, ...]
     further: tuple[tuple[str, int], ...]
     unread: tuple[str, ...]
     containers: tuple[tuple[str, str, tuple[Amount, ...]], ...]
@@ -55,7 +55,7 @@ def _work_out(pod: Pod, rule: RequestsRule) -> Shape:
     spec = pod.spec or PodSpec()
     return Shape(
         (requests.get("cpu", 0), requests.get("memory", 0), limits.get("cpu"), limits.get("memory")),
-        (limited(pod, "cpu"), limited(pod, "memory")),
+        limited(pod, *_OWN_COLUMN),
         tuple((resource, amount) for resource, amount in requests.items() if resource not in _OWN_COLUMN and amount),
         tuple(resource for resource, amount in requests.items() if resource not in _OWN_COLUMN and amount is None),
         (

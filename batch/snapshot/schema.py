@@ -60,6 +60,13 @@ class Schema:
         arrays = [pa.array(values[c.name], type=c.type, from_pandas=True) for c in self.columns]
         return self.from_arrow(pa.Table.from_arrays(arrays, schema=self.arrow))
 
+    def from_rows(self, table: pa.Table) -> pd.DataFrame:
+        """Take over rows in the order in which they were read: sorted by key; of rows with the same key only the last one."""
+        order = pa.arange(0, len(table))
+        keys = [*self.key, "order"]
+        order = table.select(list(self.key)).append_column("order", order).sort_by([(key, "ascending") for key in keys])
+        return self.from_arrow(table.take(order["order"].filter(_last_of_each(order, self.key))))
+
     def from_arrow(self, table: pa.Table) -> pd.DataFrame:
         """Take over an Arrow table, with Arrow-backed dtypes so that missing stays missing and integers stay integers."""
         frame: pd.DataFrame = table.select([c.name for c in self.columns]).cast(self.arrow).to_pandas(types_mapper=pd.ArrowDtype)
@@ -108,13 +115,12 @@ class TableBuilder:
 
     def frame(self) -> pd.DataFrame:
         """Give the rows sorted by key; of rows with the same key only the last one added."""
+        return self._schema.from_rows(self.table())
+
+    def table(self) -> pa.Table:
+        """Give the rows in the order in which they were added."""
         self._flush()
-        table = pa.Table.from_batches(self._batches, schema=self._schema.arrow).combine_chunks()  # take is slow on many chunks
-        order = pa.arange(0, len(table))
-        keys = [*self._schema.key, "order"]
-        order = table.select(list(self._schema.key)).append_column("order", order).sort_by([(key, "ascending") for key in keys])
-        last = _last_of_each(order, self._schema.key)
-        return self._schema.from_arrow(table.take(order["order"].filter(last)))
+        return pa.Table.from_batches(self._batches, schema=self._schema.arrow).combine_chunks()  # take is slow on many chunks
 
     def _flush(self) -> None:
         columns = list(zip(*self._rows, strict=True)) or [()] * len(self._schema.columns)

@@ -130,10 +130,10 @@ def test_limits_of_containers_that_have_one() -> None:
         pod(spec={"containers": [container("a", limits={"memory": "1Gi"}), container("b")], "overhead": {"memory": "1Mi", "cpu": "1"}})
     )
     assert effective_limits(some, "pod p1", Rejects()) == {"memory": GI + MI}
-    assert not limited(some, "memory")
+    assert limited(some, "memory") == (False,)
 
 
 def test_a_pod_is_limited_when_every_running_container_is() -> None:
     one = container("a", limits={"memory": "1Gi"})
-    assert limited(decode_pod(pod(spec={"containers": [one], "initContainers": [container("setup")]})), "memory")
-    assert not limited(decode_pod(pod(spec={"containers": [one], "initContainers": [sidecar("mesh", {})]})), "memory")
+    assert limited(decode_pod(pod(spec={"containers": [one], "initContainers": [container("setup")]})), "memory") == (True,)
+    assert limited(decode_pod(pod(spec={"containers": [one], "initContainers": [sidecar("mesh", {})]})), "memory") == (False,)
