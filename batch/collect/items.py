@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar, cast
 
 import msgspec
@@ -49,9 +49,15 @@ class NotAList(ValueError):
 
 
 class Items(Generic[Item]):
-    """Decodes pages of objects of one kind, such as "Pod"; of namespaced objects those of `namespaces`, or all."""
+    """Decodes pages of objects of one kind, such as "Pod"; of namespaced objects those of `namespaces`, or all.
 
-    def __init__(self, item: type[Item], kind: str, rejects: Rejects, namespaces: Collection[str] = ()) -> None:
+    `one_page`: the API does not page this kind, so its objects are decoded one after the other; as a whole, those of 150,000 pods would take
+    three times the memory.
+    """
+
+    def __init__(
+        self, item: type[Item], kind: str, rejects: Rejects, namespaces: Collection[str] = (), *, one_page: bool = False
+    ) -> None:
         self._kind = kind
         self._expected = (None, kind, "PartialObjectMetadata")
         self._page = msgspec.json.Decoder(_Page[item])  # type: ignore[valid-type]
@@ -59,36 +65,41 @@ class Items(Generic[Item]):
         self._raw_page = msgspec.json.Decoder(_RawPage)
         self._rejects = rejects
         self._namespaces = frozenset(namespaces)
+        self._one_page = one_page
 
     def of(self, page: bytes) -> tuple[int, Iterator[tuple[str, Item]]]:
         """Give how many objects the page holds, and an iterator of the names and objects to be read. Raises NotAList."""
-        items = self._decoded(page)
-        return len(items), self._chosen(items)
+        items = None if self._one_page else self._decoded(page)
+        if items is not None:
+            return len(items), self._chosen(items)
+        undecoded = self._undecoded(page)
+        return len(undecoded), self._chosen(map(self._one, undecoded))
 
-    def _decoded(self, page: bytes) -> Sequence[Item | Listed | None]:
-        """Give what the page holds; None stands for an object that does not fit, which is noted."""
+    def _decoded(self, page: bytes) -> Sequence[Item] | None:
+        """Give what the page holds; None when not all of it fits."""
         try:
             whole = self._page.decode(page)
         except msgspec.ValidationError:
-            return self._one_by_one(page)
+            return None
         except _NO_JSON as error:
             raise NotAList(str(error)) from error
         self._check_kind(whole.kind)
         return whole.items or ()
 
-    def _one_by_one(self, page: bytes) -> Sequence[Item | Listed | None]:
+    def _undecoded(self, page: bytes) -> Sequence[msgspec.Raw]:
         try:
             whole = self._raw_page.decode(page)
         except _NO_JSON as error:  # also behind the first object that does not fit
             raise NotAList(str(error)) from error
         self._check_kind(whole.kind)
-        return [self._one(raw) for raw in whole.items or ()]
+        return whole.items or ()
 
     def _check_kind(self, kind: str | None) -> None:
         if kind not in (*_ANY_KIND, f"{self._kind}List"):
             raise NotAList(f"it is a {kind}, not a {self._kind}List")
 
     def _one(self, raw: msgspec.Raw) -> Item | Listed | None:
+        """Decode one object; None for one that does not fit, which is noted."""
         try:
             return self._item.decode(raw)
         except msgspec.DecodeError as error:
@@ -97,7 +108,7 @@ class Items(Generic[Item]):
             self._rejects.add(f"{self._kind.lower()} {_name_of(raw)}", "object", "", str(error))
             return None
 
-    def _chosen(self, items: Sequence[Item | Listed | None]) -> Iterator[tuple[str, Item]]:
+    def _chosen(self, items: Iterable[Item | Listed | None]) -> Iterator[tuple[str, Item]]:
         expected, namespaces = self._expected, self._namespaces
         foreign: Counter[str] = Counter()
         for item in items:

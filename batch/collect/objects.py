@@ -581,11 +581,18 @@ class NodeMetrics(Listed):
     usage: Quantities | None = None
 
 
+class Usage(Object):
+    """usage of a container; UNSET is what is not said."""
+
+    cpu: Any = msgspec.UNSET
+    memory: Any = msgspec.UNSET
+
+
 class ContainerMetrics(Object):
     """containers[] of a PodMetrics."""
 
     name: str = ""
-    usage: Quantities | None = None
+    usage: Usage | None = None
 
 
 class PodMetrics(Listed):

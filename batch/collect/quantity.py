@@ -70,19 +70,23 @@ def read_amount(resource: str, value: object) -> int:
 
 
 def read_usage(resource: str, value: object) -> int:
-    """Read a measurement as read_amount does, quickly for the two forms that metrics-server writes: whole n and whole Ki.
-
-    Measurements hardly ever repeat, so they are not kept in the cache that serves requests and limits.
-    """
-    if isinstance(value, str) and value.isascii() and len(value) <= _MEASURED_LENGTH:
-        if resource == "cpu" and value[-1:] == "n" and value[:-1].isdigit():
-            return int(value[:-1])
-        if resource != "cpu" and value[-2:] == "Ki" and value[:-2].isdigit():
-            return int(value[:-2]) * 1024
+    """Read a measurement as read_amount does, and no more than a machine can have. Raises QuantityError."""
     amount = read_amount(resource, value)
     if amount > MOST_OF_A_POD:
         raise QuantityError("more than any machine has")
     return amount
+
+
+def read_measured(cpu: object, memory: object) -> tuple[int, int] | None:
+    """Read nanocores and bytes quickly in the two forms that metrics-server writes: whole n and whole Ki. None for what is written otherwise.
+
+    Measurements hardly ever repeat, so they are not kept in the caches that serve requests and limits.
+    """
+    if not (isinstance(cpu, str) and isinstance(memory, str)) or len(cpu) > _MEASURED_LENGTH or len(memory) > _MEASURED_LENGTH:
+        return None
+    nanocores, kibibytes = cpu[:-1], memory[:-2]
+    written = cpu[-1:] == "n" and memory[-2:] == "Ki" and nanocores.isdigit() and kibibytes.isdigit()
+    return (int(nanocores), int(kibibytes) * 1024) if written and cpu.isascii() and memory.isascii() else None
 
 
 def _read_text(text: str) -> tuple[int, int]:

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection
 
+import msgspec
 import pandas as pd
 
 from batch.collect.items import Items
-from batch.collect.objects import NodeMetrics, PodMetrics, Quantities
-from batch.collect.quantity import QuantityError, read_usage
+from batch.collect.objects import NodeMetrics, PodMetrics, Usage
+from batch.collect.quantity import read_measured, read_usage
 from batch.collect.rejects import Rejects
 from batch.collect.times import read_instant, read_seconds
 from batch.snapshot.schemas import CONTAINER_USAGE, NODE_USAGE
+
+
+_UNKNOWN = Usage()
 
 
 class PodUsageCollector:
     """Turns PodMetrics into table container_usage."""
 
     def __init__(self, rejects: Rejects, namespaces: Collection[str] = ()) -> None:
-        self._items = Items(PodMetrics, "PodMetrics", rejects, namespaces)
+        self._items = Items(PodMetrics, "PodMetrics", rejects, namespaces, one_page=True)
         self._rejects = rejects
         self._table = CONTAINER_USAGE.builder()
 
@@ -40,33 +45,31 @@ class PodUsageCollector:
     def _take_pod(self, name: str, item: PodMetrics) -> None:
         namespace = item.metadata.namespace or "default"
         thing = f"podmetrics {namespace}/{name}"
-        measured_at = read_instant(item.timestamp)
+        measured_at = _read_instant(item.timestamp)
         if measured_at is None:
             self._rejects.add(thing, "timestamp", item.timestamp, "not a time")
             return
         window_seconds = read_seconds(item.window)
         for container in item.containers or ():
-            cpu, memory = _read_used(container.usage) or self._read_each(container.usage, f"{thing}/{container.name}")
+            usage = container.usage or _UNKNOWN
+            cpu, memory = read_measured(usage.cpu, usage.memory) or self._read_each(usage, f"{thing}/{container.name}")
             self._table.add((namespace, name, container.name, measured_at, window_seconds, cpu, memory))
 
-    def _read_each(self, usage: Quantities | None, thing: str) -> tuple[int | None, int | None]:
-        used = self._rejects.amounts(usage, thing, "usage", read_usage)
+    def _read_each(self, usage: Usage, thing: str) -> tuple[int | None, int | None]:
+        stated = {resource: value for resource, value in (("cpu", usage.cpu), ("memory", usage.memory)) if value is not msgspec.UNSET}
+        used = self._rejects.amounts(stated, thing, "usage", read_usage)
         return used.get("cpu"), used.get("memory")
 
 
-def _read_used(usage: Quantities | None) -> tuple[int, int] | None:
-    """Read CPU and memory where both are there and fine, as they nearly always are."""
-    try:
-        return (read_usage("cpu", usage["cpu"]), read_usage("memory", usage["memory"])) if usage else None
-    except (KeyError, TypeError, QuantityError):
-        return None
+_read_instant = functools.lru_cache(maxsize=4096)(read_instant)
+"""Pods are measured within a minute or so, and times are whole seconds: many share one."""
 
 
 class NodeUsageCollector:
     """Turns NodeMetrics into table node_usage."""
 
     def __init__(self, rejects: Rejects) -> None:
-        self._items = Items(NodeMetrics, "NodeMetrics", rejects)
+        self._items = Items(NodeMetrics, "NodeMetrics", rejects, one_page=True)
         self._rejects = rejects
         self._table = NODE_USAGE.builder()
 
