@@ -55,9 +55,7 @@ class Items(Generic[Item]):
     three times the memory.
     """
 
-    def __init__(
-        self, item: type[Item], kind: str, rejects: Rejects, namespaces: Collection[str] = (), *, one_page: bool = False
-    ) -> None:
+    def __init__(self, item: type[Item], kind: str, rejects: Rejects, namespaces: Collection[str] = (), *, one_page: bool = False) -> None:
         self._kind = kind
         self._expected = (None, kind, "PartialObjectMetadata")
         self._page = msgspec.json.Decoder(_Page[item])  # type: ignore[valid-type]

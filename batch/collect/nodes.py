@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import repeat
 
 import msgspec
 import pandas as pd
@@ -62,8 +63,7 @@ class NodeCollector:
             "node_images": self._image_rows(name, node),
         }
         for table, table_rows in rows.items():
-            for row in table_rows:
-                self._tables[table].add(row)
+            self._tables[table].extend(table_rows)
 
     def _card_rows(self, name: str, node: Node) -> list[tuple[object, ...]]:
         """Give one row for each card that HAMi lists; a list that cannot be read is noted."""
@@ -95,7 +95,7 @@ class NodeCollector:
                 )
                 continue
             sizes[image] = size
-        yield from ((name, image, size) for image, size in sizes.items())
+        return zip(repeat(name), sizes, sizes.values(), strict=False)
 
     def _amounts(self, name: str, node: Node) -> tuple[Mapping[str, int | None], Mapping[str, int | None]]:
         """Capacity and allocatable; a node that states no allocatable has its capacity, as the API server defaults it."""

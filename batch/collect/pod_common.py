@@ -121,7 +121,14 @@ class Commons:
         position = {held.name: number for number, held in enumerate(statuses)}
         positions = tuple(position.get(container.name, -1) for container in containers)
         return Common(
-            group, pod, template_hash, workload, workload_kind == _STATIC, bool(spec.scheduling_gates), positions, (*shape.refused, *refused)
+            group,
+            pod,
+            template_hash,
+            workload,
+            workload_kind == _STATIC,
+            bool(spec.scheduling_gates),
+            positions,
+            (*shape.refused, *refused),
         )
 
     def tables(self, members: pa.Table, fates: pa.Table) -> Mapping[str, pd.DataFrame]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import NamedTuple
 
 import msgspec
 
@@ -16,15 +15,9 @@ Fate = tuple[int | None, str | None, datetime | None]
 UNKNOWN_FATE: Fate = (None, None, None)
 
 
-class Own(NamedTuple):
-    """What is a pod's own. `fates` are of its statuses in their order, of app containers first; behind them stands the fate of a container without one."""
-
-    uid: str | None
-    created_at: str | None
-    labels: msgspec.Raw
-    node: str | None
-    started_at: str | None
-    fates: list[Fate]
+Own = tuple[str | None, str | None, msgspec.Raw, str | None, str | None, list[Fate]]
+"""What is a pod's own: uid, creation time, labels, node, start time, and the fates of its containers in the order of their statuses, those of app
+containers first; behind them stands the fate of a container without a status."""
 
 
 def take_own(pod: Pod) -> Own:
@@ -37,33 +30,32 @@ def take_own(pod: Pod) -> Own:
         spec = pod.spec = PodSpec()
     if status is None:
         status = pod.status = PodStatus()
-    own = Own(meta.uid, meta.creation_timestamp, meta.labels, spec.node_name, status.start_time, _take_fates(status))
+    node = spec.node_name
+    own = (meta.uid, meta.creation_timestamp, meta.labels, node, status.start_time, _take_fates(status))
     meta.name = meta.uid = meta.creation_timestamp = None
     meta.labels = NULL
     spec.node_name = status.start_time = None
-    if spec.affinity is not None and own.node:
-        _take_node_of_daemon(pod, own.node)
+    if spec.affinity is not None and node:
+        _take_node_of_daemon(pod, node)
     return own
 
 
 def _take_fates(status: PodStatus) -> list[Fate]:
     fates: list[Fate] = []
-    for held in status.container_statuses or ():
-        fates.append(_take_fate(held))
-    for held in status.init_container_statuses or ():
-        fates.append(_take_fate(held))
+    for statuses in (status.container_statuses, status.init_container_statuses):
+        for held in statuses or ():
+            fates.append((held.restart_count, *_last_end(held)))
+            held.restart_count = held.state = held.last_state = None
     fates.append(UNKNOWN_FATE)
     return fates
 
 
-def _take_fate(held: ContainerStatus) -> Fate:
-    """Tell how often it was started again, and why and when it last ended: now, or before it was started again."""
-    restart_count, state, last_state = held.restart_count, held.state, held.last_state
-    held.restart_count = held.state = held.last_state = None
-    for one in (state, last_state):
-        if one is not None and one.terminated is not None:
-            return restart_count, one.terminated.reason, read_instant(one.terminated.finished_at)
-    return restart_count, None, None
+def _last_end(held: ContainerStatus) -> tuple[str | None, datetime | None]:
+    """Tell why and when a container last ended: now, or before it was started again."""
+    for state in (held.state, held.last_state):
+        if state is not None and state.terminated is not None:
+            return state.terminated.reason, read_instant(state.terminated.finished_at)
+    return None, None
 
 
 def _take_node_of_daemon(pod: Pod, node: str) -> None:

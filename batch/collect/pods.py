@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from itertools import repeat
 
 import msgspec
 import pandas as pd
@@ -43,9 +44,9 @@ class PodCollector:
         return {**self._commons.tables(self._members.table(), self._fates.table()), "label_sets": self._labels.frame()}
 
     def _take_pod(self, namespace: str, name: str, pod: Pod) -> None:
-        own = take_own(pod)
+        uid, created_at, labels, node, started_at, fates = take_own(pod)
         try:
-            label_set, template_hash = self._labels.number(own.labels)
+            label_set, template_hash = self._labels.number(labels)
         except msgspec.ValidationError as error:
             self._rejects.add(f"pod {namespace}/{name}", "metadata.labels", "", str(error))
             return
@@ -59,17 +60,16 @@ class PodCollector:
                 common.group,
                 namespace,
                 name,
-                own.uid,
-                own.node or None,
-                own.created_at,
-                own.started_at,
-                common.workload or _named_after(name, own.node if common.is_static else None),
-                common.has_gates and not own.node,
+                uid,
+                node or None,
+                created_at,
+                started_at,
+                common.workload or _named_after(name, node if common.is_static else None),
+                common.has_gates and not node,
                 label_set,
             )
         )
-        for position in common.positions:
-            self._fates.add(own.fates[position])
+        self._fates.extend([fates[position] for position in common.positions])
 
 
 def _named_after(name: str, node: str | None) -> str:
@@ -103,6 +103,5 @@ class _Labels:
         if known is None:
             labels = decode_labels(raw)
             known = self._known[words] = (len(self._known), labels.get("pod-template-hash"))
-            for label, value in labels.items():
-                self._table.add((known[0], label, value))
+            self._table.extend(zip(repeat(known[0]), labels, labels.values(), strict=False))
         return known

@@ -14,7 +14,18 @@ from typing import Literal
 
 import msgspec
 
-from batch.collect.objects import NULL, Container, Metadata, Pod, PodSpec, PodStatus, Resources, decode_map, decode_resources
+from batch.collect.objects import (
+    NULL,
+    Container,
+    ContainerStatus,
+    Metadata,
+    Pod,
+    PodSpec,
+    PodStatus,
+    Resources,
+    decode_map,
+    decode_resources,
+)
 from batch.collect.rejects import NOTED, Rejects
 from batch.snapshot.requests_rule import RequestsRule
 
@@ -152,13 +163,21 @@ class _Held:
     def _largest(self, container: Container) -> Amounts:
         """Give the largest of the three where the status tells of resources, else what was asked; of an ordinary init container only that."""
         status = self._statuses.get(container.name)
-        if status is None or status.resources == NULL or container.name in self._ordinary_init:
-            return self._asked_by(container)
+        asked = self._asked_by(container)
+        if status is None or status.resources == NULL or container.name in self._ordinary_init or self._has_it(asked, container, status):
+            return asked
         total = dict(self._actual(container))
         _raise_to(total, self._allocated(container))
         if not self._infeasible:
-            _raise_to(total, self._asked_by(container))
+            _raise_to(total, asked)
         return total
+
+    def _has_it(self, asked: Amounts, container: Container, status: ContainerStatus) -> bool:
+        """Tell whether the container was given what it asks for, word for word, as nearly all are: then there is nothing to compare."""
+        if status.resources != container.resources or _read(bytes(container.resources)) is None:
+            return False
+        allocated = status.allocated_resources
+        return self._part == "limits" or allocated == NULL or _read_map(bytes(allocated)) == asked
 
     @functools.cached_property
     def _ordinary_init(self) -> frozenset[str]:

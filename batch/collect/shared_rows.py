@@ -34,9 +34,17 @@ class SharedRows:
         """
         rows = self._rows.table()
         of_member, of_row = _pairs(members[GROUP.name].to_numpy(), rows[GROUP.name].to_numpy())
-        of_group, of_members = rows.take(of_row), members.take(of_member)
-        found = {name: table[name] for table in (of_group, of_members, own) if table is not None for name in table.column_names}
-        return self._schema.from_rows(pa.table([found[c.name] for c in self._schema.columns], schema=self._schema.arrow))
+        parts = [(rows, of_row), (members, of_member)]
+        if own is not None:
+            parts.append((own, pa.arange(0, len(own))))
+        order = self._schema.order(_gather(parts, self._schema.key))
+        ordered = [(table, numbers.take(order)) for table, numbers in parts]
+        return self._schema.from_arrow(_gather(ordered, [c.name for c in self._schema.columns]))
+
+
+def _gather(parts: Sequence[tuple[pa.Table, pa.Array]], names: Collection[str]) -> pa.Table:
+    """Put a table together from columns of others, each with the numbers of its rows."""
+    return pa.table({name: table[name].take(numbers) for table, numbers in parts for name in table.column_names if name in names})
 
 
 def _pairs(group_of_member: np.ndarray, group_of_row: np.ndarray) -> tuple[pa.Array, pa.Array]:

@@ -55,7 +55,7 @@ def _has_years(instants: pa.Array | pa.ChunkedArray) -> bool:
     """Tell whether Python could read them all: Arrow has years before 1 and after 9999."""
     found = pc.min_max(instants.cast(pa.int64()))
     least, most = found["min"].as_py(), found["max"].as_py()
-    return least is None or (_YEAR_1 <= least and most < _YEAR_10000)
+    return least is None or (least >= _YEAR_1 and most < _YEAR_10000)
 
 
 @functools.lru_cache(maxsize=1024)

@@ -15,7 +15,6 @@ from batch.collect.rejects import Rejects
 from batch.collect.times import read_instant, read_seconds
 from batch.snapshot.schemas import CONTAINER_USAGE, NODE_USAGE
 
-
 _UNKNOWN = Usage()
 
 

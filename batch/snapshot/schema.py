@@ -62,10 +62,13 @@ class Schema:
 
     def from_rows(self, table: pa.Table) -> pd.DataFrame:
         """Take over rows in the order in which they were read: sorted by key; of rows with the same key only the last one."""
-        order = pa.arange(0, len(table))
-        keys = [*self.key, "order"]
-        order = table.select(list(self.key)).append_column("order", order).sort_by([(key, "ascending") for key in keys])
-        return self.from_arrow(table.take(order["order"].filter(_last_of_each(order, self.key))))
+        return self.from_arrow(table.take(self.order(table)))
+
+    def order(self, table: pa.Table) -> pa.Array:
+        """Give the numbers of the rows by key; of rows with the same key only the last one. Only the key's columns are looked at."""
+        numbered = table.select(list(self.key)).append_column("order", pa.arange(0, len(table)))
+        ordered = numbered.sort_by([(name, "ascending") for name in (*self.key, "order")])
+        return ordered["order"].filter(_last_of_each(ordered, self.key)).combine_chunks()
 
     def from_arrow(self, table: pa.Table) -> pd.DataFrame:
         """Take over an Arrow table, with Arrow-backed dtypes so that missing stays missing and integers stay integers."""
@@ -104,6 +107,12 @@ class TableBuilder:
     def add(self, row: Sequence[Any]) -> None:
         """Append one row in column order."""
         self._rows.append(row)
+        if len(self._rows) >= self._BATCH:
+            self._flush()
+
+    def extend(self, rows: Iterable[Sequence[Any]]) -> None:
+        """Append rows in column order."""
+        self._rows.extend(rows)
         if len(self._rows) >= self._BATCH:
             self._flush()
 
