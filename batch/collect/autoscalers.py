@@ -24,10 +24,9 @@ class AutoscalerCollector:
 
     def take(self, page: bytes) -> int:
         """Read one page; return how many autoscalers it held."""
-        count, autoscalers = self._items.of(page)
-        for name, item in autoscalers:
+        for name, item in self._items.of(page):
             self._take_autoscaler((item.metadata.namespace or "default", name), item)
-        return count
+        return self._items.count
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """Give everything read so far as tables."""

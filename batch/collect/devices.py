@@ -53,13 +53,12 @@ class SliceCollector:
 
     def take(self, page: bytes) -> int:
         """Read one page; return how many slices it held."""
-        count, slices = self._items.of(page)
-        for name, item in slices:
+        for name, item in self._items.of(page):
             if item.spec is None:
                 self._rejects.add(f"resourceslice {name}", "spec", "", "missing")
             else:
                 self._take_slice(name, item.spec)
-        return count
+        return self._items.count
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """Give everything read so far as tables."""
@@ -114,10 +113,9 @@ class ClaimCollector:
 
     def take(self, page: bytes) -> int:
         """Read one page; return how many claims it held."""
-        count, claims = self._items.of(page)
-        for name, item in claims:
+        for name, item in self._items.of(page):
             self._take_claim((item.metadata.namespace or "default", name), item)
-        return count
+        return self._items.count
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """Give everything read so far as tables."""
@@ -146,13 +144,12 @@ class ClassCollector:
 
     def take(self, page: bytes) -> int:
         """Read one page; return how many classes it held."""
-        count, classes = self._items.of(page)
-        for name, item in classes:
+        for name, item in self._items.of(page):
             spec = item.spec or ClassSpec()
             found = [_DRIVER.search(selector.cel.expression) for selector in spec.selectors or [] if selector.cel]
             driver = next((match[2] for match in found if match), None)
             self._classes.add((name, driver, spec.extended_resource_name or None))
-        return count
+        return self._items.count
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """Give everything read so far as a table."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Generic, TypeVar, cast
 
 import msgspec
 
 from batch.collect.objects import NULL, Listed, Metadata
+from batch.collect.pieces import pieces, rest
 from batch.collect.rejects import Rejects
 
 Item = TypeVar("Item", bound=Listed)
@@ -51,11 +52,10 @@ class NotAList(ValueError):
 class Items(Generic[Item]):
     """Decodes pages of objects of one kind, such as "Pod"; of namespaced objects those of `namespaces`, or all.
 
-    `one_page`: the API does not page this kind, so its objects are decoded one after the other; as a whole, those of 150,000 pods would take
-    three times the memory.
+    `count` is how many objects the page held that was read last.
     """
 
-    def __init__(self, item: type[Item], kind: str, rejects: Rejects, namespaces: Collection[str] = (), *, one_page: bool = False) -> None:
+    def __init__(self, item: type[Item], kind: str, rejects: Rejects, namespaces: Collection[str] = ()) -> None:
         self._kind = kind
         self._expected = (None, kind, "PartialObjectMetadata")
         self._page = msgspec.json.Decoder(_Page[item])  # type: ignore[valid-type]
@@ -63,34 +63,57 @@ class Items(Generic[Item]):
         self._raw_page = msgspec.json.Decoder(_RawPage)
         self._rejects = rejects
         self._namespaces = frozenset(namespaces)
-        self._one_page = one_page
+        self.count = 0
 
-    def of(self, page: bytes) -> tuple[int, Iterator[tuple[str, Item]]]:
-        """Give how many objects the page holds, and an iterator of the names and objects to be read. Raises NotAList."""
-        items = None if self._one_page else self._decoded(page)
-        if items is not None:
-            return len(items), self._chosen(items)
-        undecoded = self._undecoded(page)
-        return len(undecoded), self._chosen(map(self._one, undecoded))
+    def of(self, page: bytes) -> Iterator[tuple[str, Item]]:
+        """Yield the names and objects of a page that are to be read. Raises NotAList, also in the middle."""
+        expected, namespaces = self._expected, self._namespaces
+        foreign: Counter[str] = Counter()
+        self.count = 0
+        for items in self._decoded(page):
+            self.count += len(items)
+            for item in items:
+                if item is None:
+                    continue
+                if item.kind not in expected:
+                    foreign[str(item.kind)] += 1
+                elif not item.metadata.name:
+                    self._rejects.add(f"{self._kind.lower()} without a name", "metadata.name", "", "missing")
+                elif not namespaces or item.metadata.namespace in namespaces:
+                    yield item.metadata.name, cast("Item", item)
+            del items
+        for kind, count in foreign.items():
+            reason = f"{count} of another kind stand in the list, and are left out: save each kind to a file of its own"
+            self._rejects.add(f"{self._kind.lower()} list", "items.kind", kind, reason)
 
-    def _decoded(self, page: bytes) -> Sequence[Item] | None:
-        """Give what the page holds; None when not all of it fits."""
+    def _decoded(self, page: bytes) -> Iterator[Sequence[Item | Listed | None]]:
+        """Yield what the page holds; None stands for an object that does not fit, which is noted."""
+        for piece, begin in pieces(page):
+            try:
+                items = self._decode(piece)
+            except NotAList:
+                yield self._decode(rest(page, begin))
+                return
+            yield items
+            del items  # so that the next take its place in the cache
+
+    def _decode(self, text: bytes) -> Sequence[Item | Listed | None]:
         try:
-            whole = self._page.decode(page)
+            whole = self._page.decode(text)
         except msgspec.ValidationError:
-            return None
+            return self._one_by_one(text)
         except _NO_JSON as error:
             raise NotAList(str(error)) from error
         self._check_kind(whole.kind)
         return whole.items or ()
 
-    def _undecoded(self, page: bytes) -> Sequence[msgspec.Raw]:
+    def _one_by_one(self, text: bytes) -> Sequence[Item | Listed | None]:
         try:
-            whole = self._raw_page.decode(page)
+            whole = self._raw_page.decode(text)
         except _NO_JSON as error:  # also behind the first object that does not fit
             raise NotAList(str(error)) from error
         self._check_kind(whole.kind)
-        return whole.items or ()
+        return [self._one(raw) for raw in whole.items or ()]
 
     def _check_kind(self, kind: str | None) -> None:
         if kind not in (*_ANY_KIND, f"{self._kind}List"):
@@ -105,22 +128,6 @@ class Items(Generic[Item]):
                 return Listed(metadata=Metadata(), kind=kind)
             self._rejects.add(f"{self._kind.lower()} {_name_of(raw)}", "object", "", str(error))
             return None
-
-    def _chosen(self, items: Iterable[Item | Listed | None]) -> Iterator[tuple[str, Item]]:
-        expected, namespaces = self._expected, self._namespaces
-        foreign: Counter[str] = Counter()
-        for item in items:
-            if item is None:
-                continue
-            if item.kind not in expected:
-                foreign[str(item.kind)] += 1
-            elif not item.metadata.name:
-                self._rejects.add(f"{self._kind.lower()} without a name", "metadata.name", "", "missing")
-            elif not namespaces or item.metadata.namespace in namespaces:
-                yield item.metadata.name, cast("Item", item)
-        for kind, count in foreign.items():
-            reason = f"{count} of another kind stand in the list, and are left out: save each kind to a file of its own"
-            self._rejects.add(f"{self._kind.lower()} list", "items.kind", kind, reason)
 
 
 def _kind_of(raw: msgspec.Raw) -> str | None:

@@ -47,10 +47,9 @@ class _Collector(Generic[Item]):
 
     def take(self, page: bytes) -> int:
         """Read one page; return how many objects it held."""
-        count, items = self._items.of(page)
-        for name, item in items:
+        for name, item in self._items.of(page):
             self._take((item.metadata.namespace or "default", name), item)
-        return count
+        return self._items.count
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """Give everything read so far as tables."""

@@ -26,7 +26,6 @@ class KeptItems(ABC, Generic[Item]):
 
     def take(self, page: bytes) -> int:
         """Read one page; return how many objects it held."""
-        count, items = self._items.of(page)
-        for name, item in items:
+        for name, item in self._items.of(page):
             self.keep((item.metadata.namespace or "default", name), item)
-        return count
+        return self._items.count

@@ -37,10 +37,9 @@ class NodeCollector:
 
     def take(self, page: bytes) -> int:
         """Read one page; return how many nodes it held."""
-        count, nodes = self._items.of(page)
-        for name, node in nodes:
+        for name, node in self._items.of(page):
             self._take_node(name, node)
-        return count
+        return self._items.count
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """Give everything read so far as tables, one row a node whatever it lacks."""

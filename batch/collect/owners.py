@@ -26,12 +26,11 @@ class OwnerCollector:
 
     def take(self, page: bytes) -> int:
         """Read one page; return how many objects it held."""
-        count, replica_sets = self._items.of(page)
-        for _, item in replica_sets:
+        for _, item in self._items.of(page):
             owner = next((o for o in item.metadata.owner_references or [] if o.controller), None)
             if owner and item.metadata.uid:
                 self._owners[item.metadata.uid] = (owner.kind, owner.name)
-        return count
+        return self._items.count
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """Give no table: owners end up in table pods."""

@@ -34,10 +34,9 @@ class PodCollector:
 
     def take(self, page: bytes) -> int:
         """Read one page; return how many pods it held."""
-        count, pods = self._items.of(page)
-        for name, pod in pods:
+        for name, pod in self._items.of(page):
             self._take_pod(pod.metadata.namespace or "default", name, pod)
-        return count
+        return self._items.count
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """Give everything read so far as tables."""

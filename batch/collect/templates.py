@@ -27,10 +27,9 @@ class TemplateCollector:
 
     def take(self, page: bytes) -> int:
         """Read one page; return how many objects it held."""
-        count, workloads = self._items.of(page)
-        for name, workload in workloads:
+        for name, workload in self._items.of(page):
             self._take_workload(name, workload)
-        return count
+        return self._items.count
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """Give no table: the rows of all kinds make one."""

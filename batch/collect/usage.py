@@ -22,16 +22,15 @@ class PodUsageCollector:
     """Turns PodMetrics into table container_usage."""
 
     def __init__(self, rejects: Rejects, namespaces: Collection[str] = ()) -> None:
-        self._items = Items(PodMetrics, "PodMetrics", rejects, namespaces, one_page=True)
+        self._items = Items(PodMetrics, "PodMetrics", rejects, namespaces)
         self._rejects = rejects
         self._table = CONTAINER_USAGE.builder()
 
     def take(self, page: bytes) -> int:
         """Read one page; return how many pods it held."""
-        count, items = self._items.of(page)
-        for name, item in items:
+        for name, item in self._items.of(page):
             self._take_pod(name, item)
-        return count
+        return self._items.count
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """Give everything read so far as a table."""
@@ -68,16 +67,15 @@ class NodeUsageCollector:
     """Turns NodeMetrics into table node_usage."""
 
     def __init__(self, rejects: Rejects) -> None:
-        self._items = Items(NodeMetrics, "NodeMetrics", rejects, one_page=True)
+        self._items = Items(NodeMetrics, "NodeMetrics", rejects)
         self._rejects = rejects
         self._table = NODE_USAGE.builder()
 
     def take(self, page: bytes) -> int:
         """Read one page; return how many nodes it held."""
-        count, items = self._items.of(page)
-        for name, item in items:
+        for name, item in self._items.of(page):
             self._take_node(name, item)
-        return count
+        return self._items.count
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """Give everything read so far as a table."""

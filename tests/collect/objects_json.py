@@ -38,6 +38,6 @@ def pod(name: str = "p1", *, spec: dict[str, Any] | None = None, status: dict[st
 
 def decode_pod(value: dict[str, Any]) -> Pod:
     """Give the pod as collect holds it."""
-    _, items = Items(Pod, "Pod", Rejects()).of(page(value))
+    items = Items(Pod, "Pod", Rejects()).of(page(value))
     ((_, item),) = items
     return item
