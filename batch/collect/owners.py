@@ -54,7 +54,9 @@ def has_unexplained_replica_sets(pods: pd.DataFrame) -> bool:
 
 def with_top_owners(pods: pd.DataFrame, owners: Mapping[str, Owner]) -> pd.DataFrame:
     """Give the pods with the owner of their owner as workload, where it is known."""
-    kinds = pods["owner_uid"].map({uid: kind for uid, (kind, _) in owners.items()}).astype(_TEXT)
-    names = pods["owner_uid"].map({uid: name for uid, (_, name) in owners.items()}).astype(_TEXT)
-    known = kinds.notna() & pods["workload_kind"].isin(["ReplicaSet", "Job"])
-    return pods.assign(workload_kind=pods["workload_kind"].mask(known, kinds), workload=pods["workload"].mask(known, names))
+    asked = pods.loc[pods["workload_kind"].isin(["ReplicaSet", "Job"]), "owner_uid"]
+    found = {row: owners[uid] for row, uid in asked.items() if uid in owners}
+    if not found:
+        return pods
+    kinds, names = (pd.Series(texts, index=found.keys(), dtype=_TEXT) for texts in zip(*found.values(), strict=True))
+    return pods.assign(workload_kind=kinds.combine_first(pods["workload_kind"]), workload=names.combine_first(pods["workload"]))

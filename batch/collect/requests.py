@@ -200,6 +200,9 @@ class _Undecoded(msgspec.Struct):
 
 def _with_defaults(container: Container) -> Container:
     """Give the container with requests filled from its limits; resources that are no maps stay, to be refused with the sums."""
+    known = _read(bytes(container.resources))
+    if known is not None and known["limits"].keys() <= known["requests"].keys():
+        return container
     try:
         stated = msgspec.json.decode(container.resources, type=_Undecoded | None) or _Undecoded()
     except msgspec.DecodeError:
@@ -307,6 +310,8 @@ def _is_pod_level(resource: str) -> bool:
 
 
 def _resources(raw: msgspec.Raw, thing: str, rejects: Rejects) -> Resources:
+    if raw == NULL:
+        return Resources()
     try:
         return decode_resources(raw)
     except msgspec.ValidationError as error:

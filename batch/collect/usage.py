@@ -42,20 +42,19 @@ class PodUsageCollector:
 
     def _take_pod(self, name: str, item: PodMetrics) -> None:
         namespace = item.metadata.namespace or "default"
-        thing = f"podmetrics {namespace}/{name}"
         measured_at = _read_instant(item.timestamp)
         if measured_at is None:
-            self._rejects.add(thing, "timestamp", item.timestamp, "not a time")
+            self._rejects.add(f"podmetrics {namespace}/{name}", "timestamp", item.timestamp, "not a time")
             return
         window_seconds = read_seconds(item.window)
         for container in item.containers or ():
             usage = container.usage or _UNKNOWN
-            cpu, memory = read_measured(usage.cpu, usage.memory) or self._read_each(usage, f"{thing}/{container.name}")
+            cpu, memory = read_measured(usage.cpu, usage.memory) or self._read_each(usage, f"{namespace}/{name}/{container.name}")
             self._table.add((namespace, name, container.name, measured_at, window_seconds, cpu, memory))
 
-    def _read_each(self, usage: Usage, thing: str) -> tuple[int | None, int | None]:
+    def _read_each(self, usage: Usage, name: str) -> tuple[int | None, int | None]:
         stated = {resource: value for resource, value in (("cpu", usage.cpu), ("memory", usage.memory)) if value is not msgspec.UNSET}
-        used = self._rejects.amounts(stated, thing, "usage", read_usage)
+        used = self._rejects.amounts(stated, f"podmetrics {name}", "usage", read_usage)
         return used.get("cpu"), used.get("memory")
 
 

@@ -52,7 +52,7 @@ def test_a_quantity_that_is_none_costs_one_row() -> None:
     collector = QuotaCollector(rejects)
     collector.take(page(named("q", spec={"hard": {"pods": "many", "services": "2"}}), named("r", spec="odd")))
     assert rows(collector.tables()["resource_quotas"]) == [["a", "q", "pods", None, None], ["a", "q", "services", 2, None]]
-    assert [field for _, field, _, _ in rejects.entries()] == ["hard.pods", "object"]
+    assert [field for _, field, _, _ in rejects.entries()] == ["object", "hard.pods"]
 
 
 def test_a_budget_is_kept_with_what_it_selects() -> None:
