@@ -159,7 +159,7 @@ def test_statuses_go_by_name_and_a_container_without_one_fared_nobody_knows_how(
 
 
 def test_a_bare_pod_keeps_its_name_and_a_static_pod_leaves_that_of_its_node() -> None:
-    mirror = {"ownerReferences": [{"kind": "Node", "name": "n1", "uid": "u", "controller": True}]}
+    mirror: dict[str, Any] = {"ownerReferences": [{"kind": "Node", "name": "n1", "uid": "u", "controller": True}]}
     collector = PodCollector(Rejects())
     collector.take(page(pod("bare-n1"), pod("proxy-n1", **mirror), pod("etcd-n1", **mirror)))
     assert collector.tables()["pods"]["workload"].tolist() == ["bare-n1", "etcd", "proxy"]
