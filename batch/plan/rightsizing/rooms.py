@@ -26,9 +26,8 @@ def rooms(snapshot: Snapshot, nodes: pd.DataFrame, bound: pd.DataFrame) -> Rooms
         return Rooms(None, None)
     physical = nodes.loc[~nodes["virtual"]].set_index("node")
     held = bound.loc[bound["workload_kind"] == "DaemonSet"].groupby("node")[[f"requests_{amount}" for amount in _AMOUNTS]]
-    daemons = held.sum(skipna=False).reindex(
-        physical.index, fill_value=0
-    )  # a node with a DaemonSet of unknown size leaves nobody knows what
+    # What a node leaves beside a DaemonSet of unknown size is unknown; one without DaemonSets leaves all.
+    daemons = held.sum(skipna=False).reindex(physical.index, fill_value=0)
     left = [(physical[f"allocatable_{amount}"] - daemons[f"requests_{amount}"]).dropna().max() for amount in _AMOUNTS]
     return Rooms(*(None if pd.isna(most) else max(0, int(most)) for most in left))
 
