@@ -27,7 +27,7 @@ class SharedRows:
         self._rows.add((group, *row))
 
     def frame(self, members: pa.Table, own: pa.Table | None = None) -> pd.DataFrame:
-        """Give every member the rows of its group, as a checked table.
+        """Give every member the rows of its group, by key, as Schema.unchecked does.
 
         `members` has their groups and own columns, in the order in which they were read. `own` has further columns that differ from row to row, in the order
         of the rows: those of the first member first.
@@ -39,7 +39,7 @@ class SharedRows:
             parts.append((own, pa.arange(0, len(own))))
         order = self._schema.order(_gather(parts, self._schema.key))
         ordered = [(table, numbers.take(order)) for table, numbers in parts]
-        return self._schema.from_arrow(_gather(ordered, [c.name for c in self._schema.columns]))
+        return self._schema.unchecked(_gather(ordered, [c.name for c in self._schema.columns]))
 
 
 def _gather(parts: Sequence[tuple[pa.Table, pa.Array]], names: Collection[str]) -> pa.Table:

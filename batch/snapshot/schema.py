@@ -61,8 +61,8 @@ class Schema:
         return self.from_arrow(pa.Table.from_arrays(arrays, schema=self.arrow))
 
     def from_rows(self, table: pa.Table) -> pd.DataFrame:
-        """Take over rows in the order in which they were read: sorted by key; of rows with the same key only the last one."""
-        return self.from_arrow(table.take(self.order(table)))
+        """Take over rows in the order in which they were read: sorted by key; of rows with the same key only the last one. See `unchecked`."""
+        return self.unchecked(table.take(self.order(table)))
 
     def order(self, table: pa.Table) -> pa.Array:
         """Give the numbers of the rows by key; of rows with the same key only the last one. Only the key's columns are looked at."""
@@ -71,9 +71,14 @@ class Schema:
         return ordered["order"].filter(_last_of_each(ordered, self.key)).combine_chunks()
 
     def from_arrow(self, table: pa.Table) -> pd.DataFrame:
-        """Take over an Arrow table, with Arrow-backed dtypes so that missing stays missing and integers stay integers."""
-        frame: pd.DataFrame = table.select([c.name for c in self.columns]).cast(self.arrow).to_pandas(types_mapper=pd.ArrowDtype)
+        """Take over and check an Arrow table, with Arrow-backed dtypes so that missing stays missing and integers stay integers."""
+        frame = self.unchecked(table)
         self.check(frame)
+        return frame
+
+    def unchecked(self, table: pa.Table) -> pd.DataFrame:
+        """Take over an Arrow table that is checked later: what is collected is checked once, as a Snapshot."""
+        frame: pd.DataFrame = table.select([c.name for c in self.columns]).cast(self.arrow).to_pandas(types_mapper=pd.ArrowDtype)
         return frame
 
     def to_arrow(self, frame: pd.DataFrame) -> pa.Table:
