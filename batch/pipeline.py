@@ -24,6 +24,7 @@ from batch.errors import BatchError, CollectError, DeliverError, Interrupted, Re
 from batch.gpu.assess import assess as assess_gpu
 from batch.gpu.levels import levels as gpu_levels
 from batch.jobs.assess import assess as assess_jobs
+from batch.memory import give_back
 from batch.plan import price_list
 from batch.plan.assess import assess as assess_plan
 from batch.plan.flavors import check_names
@@ -236,13 +237,16 @@ def make_report(
 
     world.progress.stage("assess")
     files = _snapshot_artifacts(snapshot)
+    give_back()
     aged = age_gaps(snapshot, settings.usage.max_age_seconds)
     snapshot = replace(snapshot, gaps=(*snapshot.gaps, *aged, *remembered.gaps))
     capacity = assess_plan(snapshot, settings, remembered, prices)
+    give_back()
     accelerators = assess_gpu(snapshot, settings)
     jobs = assess_jobs(snapshot, settings)
     capacity = replace(capacity, trends=assess_trends(snapshot, capacity, gpu_levels(accelerators), remembered, settings))
     growth = assess_scale(snapshot, settings, remembered, emptying_of(capacity))
+    give_back()
     world.progress.stage("render")
     this_run = Run(
         id=snapshot.run_id,

@@ -65,13 +65,18 @@ def cost_of(command: Sequence[str | os.PathLike[str]], environment: Mapping[str,
 
 
 def _resident_bytes(pid: int) -> int:
-    """Add up the resident sets of a process and its descendants; what they share counts for each."""
+    """Add up the resident sets of a process and its descendants; what they share counts for each.
+
+    A child that has not loaded its program yet still has its parent's memory, and its command line: it has nothing of its own.
+    """
     try:
         pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    except OSError:  # it ended meanwhile
+        command = Path(f"/proc/{pid}/cmdline").read_bytes()
+        children = [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+        loaded = [child for child in children if Path(f"/proc/{child}/cmdline").read_bytes() != command]
+    except OSError:  # it, or a child, ended meanwhile
         return 0
-    return pages * _PAGE_BYTES + sum(_resident_bytes(int(child)) for child in children)
+    return pages * _PAGE_BYTES + sum(map(_resident_bytes, loaded))
 
 
 def median(costs: Sequence[Cost]) -> Cost:

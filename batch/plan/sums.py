@@ -26,6 +26,11 @@ class Sums:
         self._within: dict[int, Floats] = {}
         self._length = good_length(2 * len(single) - 1)
 
+    @property
+    def kept_bytes(self) -> int:
+        """Memory of the distributions kept so far."""
+        return (len(self._folds) + len(self._within)) * self._folds[1].nbytes
+
     def within(self, pod_count: int, room: int) -> float:
         """Give the chance that `pod_count` pods need at most `room` bins."""
         rest = pod_count % _STEP

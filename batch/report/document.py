@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import json
 from collections.abc import Mapping
 from datetime import datetime
@@ -106,7 +107,14 @@ def encode(document: Mapping[str, Any]) -> bytes:
 
     Raises ValueError for NaN and infinity, which JSON does not have.
     """
-    return (json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n").encode()
+    written = io.BytesIO()
+    with io.TextIOWrapper(written, encoding="utf-8", newline="\n") as text:
+        json.dump(
+            document, text, ensure_ascii=False, allow_nan=False, indent=1
+        )  # piece by piece: json.dumps keeps all pieces, five times the text
+        text.write("\n")
+        text.flush()
+        return written.getvalue()
 
 
 def _run(run: Run) -> dict[str, Any]:

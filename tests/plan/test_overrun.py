@@ -84,3 +84,13 @@ def test_sums_of_any_number_agree_with_adding_one_at_a_time() -> None:
     for pod_count in range(2, 70):
         added = np.convolve(added, single)[: len(single)]
         assert sums.within(pod_count, 4) == pytest.approx(added[:5].sum(), abs=1e-13)
+
+
+def test_chances_are_the_same_when_sums_of_other_sizes_were_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    values, sizes = [3, 5, 5, 8, 40], (30, 100, 400, 1600)
+    asked = list(itertools.product((1, 2, 17, 40), sizes)) * 2
+    kept = Draws(values, 1, sizes)
+    expected = [kept.overrun(pod_count, size) for pod_count, size in asked]
+    monkeypatch.setattr("batch.plan.overrun._MOST_KEPT_BYTES", 0)
+    forgetful = Draws(values, 1, sizes)
+    assert [forgetful.overrun(pod_count, size) for pod_count, size in asked] == expected
