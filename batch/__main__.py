@@ -2,6 +2,9 @@
 
 import sys
 
-from batch.cli import main
+from batch.memory import importing
+
+with importing():
+    from batch.cli import main
 
 sys.exit(main())

@@ -19,6 +19,7 @@ from tqdm import tqdm
 
 from batch import __version__, settings_page
 from batch.errors import BatchError, Interrupted
+from batch.memory import importing
 from batch.settings import Settings, load
 
 log = logging.getLogger("nightcap")
@@ -51,7 +52,8 @@ def _give_up(settings: Settings | None, words: str, error: BaseException) -> Non
 
 
 def _run(_options: argparse.Namespace, settings: Settings) -> int:
-    from batch import pipeline  # noqa: PLC0415  the stages take a second to import, which `settings` and a wrong option need not wait for
+    with importing():
+        from batch import pipeline  # noqa: PLC0415  the stages take a second to import, which `settings` and a wrong option need not wait for
 
     outcome = pipeline.Outcome()
     progress = _progress()
@@ -84,7 +86,8 @@ def _tell(settings: Settings, outcome: Any) -> int:
 
 
 def _collect(options: argparse.Namespace, settings: Settings) -> int:
-    from batch import pipeline  # noqa: PLC0415  as above
+    with importing():
+        from batch import pipeline  # noqa: PLC0415  as above
 
     progress = _progress()
     world = _world(settings, progress)
@@ -98,7 +101,8 @@ def _collect(options: argparse.Namespace, settings: Settings) -> int:
 
 
 def _check(_options: argparse.Namespace, settings: Settings) -> int:
-    from batch import preflight  # noqa: PLC0415  as above
+    with importing():
+        from batch import preflight  # noqa: PLC0415  as above
 
     progress = _progress()
     world = _world(settings, progress)

@@ -6,14 +6,17 @@ import sys
 import time
 from pathlib import Path
 
-from batch import __version__
-from batch.collect.api import Cluster
-from batch.collect.assemble import Identity, assemble
-from batch.deadline import Deadline
-from batch.settings import Settings
-from bench.make_cluster import NOW
-from bench.proof import differences
-from bench.reading import tell
+from batch.memory import importing
+
+with importing():  # as batch.cli does
+    from batch import __version__
+    from batch.collect.api import Cluster
+    from batch.collect.assemble import Identity, assemble
+    from batch.deadline import Deadline
+    from batch.settings import Settings
+    from bench.make_cluster import NOW
+    from bench.proof import differences
+    from bench.reading import tell
 
 if __name__ == "__main__":
     start_seconds = time.process_time()

@@ -13,7 +13,7 @@ import batch
 
 ROOT = Path(batch.__file__).parent
 
-FOUNDATION = {"batch", "errors", "findings", "settings", "deadline", "accelerators"}
+FOUNDATION = {"batch", "errors", "findings", "settings", "deadline", "memory", "accelerators"}
 CHECKS = {"plan", "gpu", "jobs", "scale"}
 
 ALLOWED = {
@@ -34,10 +34,10 @@ ALLOWED = {
     "scale": FOUNDATION | {"snapshot", "packing"},
     "report": FOUNDATION | {"snapshot"} | CHECKS,
     "deliver": FOUNDATION | {"snapshot", "report"},
-    "pipeline": FOUNDATION | {"memory", "snapshot", "collect", "report", "deliver"} | CHECKS,
+    "pipeline": FOUNDATION | {"snapshot", "collect", "report", "deliver"} | CHECKS,
     "preflight": FOUNDATION | {"plan", "collect", "report", "deliver", "pipeline"},
     "cli": FOUNDATION | {"settings_page", "pipeline", "preflight"},
-    "__main__": {"cli"},
+    "__main__": {"memory", "cli"},
 }
 """What each part may import of the others."""
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -56,6 +54,7 @@ from batch.collect.templates import TEMPLATED, TemplateCollector
 from batch.collect.usage import NodeUsageCollector, PodUsageCollector
 from batch.deadline import Deadline
 from batch.errors import CollectError
+from batch.memory import garbage_collection_off
 from batch.snapshot.model import Gap, Snapshot
 from batch.snapshot.requests_rule import rule_of
 from batch.snapshot.schemas import NODE_GROUPS, WORKLOAD_CONTAINERS
@@ -155,7 +154,7 @@ def assemble(
     """
     reading = _Reading(source, deadline, on_page, ApiCost(footprint))
     version = source.kubernetes_version()
-    with _without_garbage_collection():
+    with garbage_collection_off():
         reading.read(NODES, lambda: NodeCollector(reading.rejects), required=not namespaces)
         reading.read(PODS, lambda: PodCollector(reading.rejects, namespaces, rule_of(version)), required=True)
         reading.read_usage(namespaces, sampling, taken_at)
@@ -192,18 +191,6 @@ def assemble(
         complete=reading.complete,
         unread=frozenset({*reading.unread, *measures.unread}),
     )
-
-
-@contextmanager
-def _without_garbage_collection() -> Iterator[None]:
-    """Keep Python from looking for cycles: decoding makes millions of small objects and no cycle, and the looking cost a fifth of the time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 _MEASURED = {NODE_METRICS: "node_usage", POD_METRICS: "container_usage"}

@@ -21,16 +21,16 @@ def pieces(page: bytes) -> Iterator[tuple[bytes, int]]:
     The text between items may also stand deep within one. Cut there, the piece before it is no JSON, for its brackets do not match; `rest` then gives
     what remains uncut. It cannot stand within a string, where quotation marks are escaped.
     """
-    begin = 0
+    begin, view = 0, memoryview(page)  # of which a part is no copy
     while (cut := page.find(_BETWEEN_ITEMS, begin + _PIECE_BYTES)) >= 0:
-        yield _head(begin) + page[begin : cut + 1] + _END, begin
+        yield b"".join((_head(begin), view[begin : cut + 1], _END)), begin
         begin = cut + 2
     yield rest(page, begin), begin
 
 
 def rest(page: bytes, begin: int) -> bytes:
     """Give the page from there to its end, as a list."""
-    return _head(begin) + page[begin:] if begin else page
+    return b"".join((_BEGIN, memoryview(page)[begin:])) if begin else page
 
 
 def _head(begin: int) -> bytes:
