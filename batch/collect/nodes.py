@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import repeat
 
 import msgspec
 import pandas as pd
 
 from batch.collect.items import Items
 from batch.collect.node_cards import CardsError, read_cards
-from batch.collect.objects import Node, NodeInfo, NodeSpec, NodeStatus, decode_image, decode_labels
-from batch.collect.quantity import LARGEST
+from batch.collect.node_images import NodeImages
+from batch.collect.objects import Node, NodeInfo, NodeSpec, NodeStatus, decode_labels
 from batch.collect.rejects import Rejects
 from batch.collect.times import read_instant
-from batch.snapshot.schemas import NODE_CARDS, NODE_CONDITIONS, NODE_IMAGES, NODE_LABELS, NODE_RESOURCES, NODE_TAINTS, NODES
+from batch.snapshot.schemas import NODE_CARDS, NODE_CONDITIONS, NODE_LABELS, NODE_RESOURCES, NODE_TAINTS, NODES
 
 INSTANCE_TYPE_LABELS = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
 _ZONE = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
 _ARCHITECTURE = ("kubernetes.io/arch", "beta.kubernetes.io/arch")
 _OWN_COLUMN = ("cpu", "memory", "pods")
-_NO_NAME = "<none>"
 
 
 class NodeCollector:
@@ -31,9 +28,9 @@ class NodeCollector:
         self._items = Items(Node, "Node", rejects)
         self._rejects = rejects
         self._tables = {
-            schema.name: schema.builder()
-            for schema in (NODES, NODE_LABELS, NODE_TAINTS, NODE_CONDITIONS, NODE_RESOURCES, NODE_CARDS, NODE_IMAGES)
+            schema.name: schema.builder() for schema in (NODES, NODE_LABELS, NODE_TAINTS, NODE_CONDITIONS, NODE_RESOURCES, NODE_CARDS)
         }
+        self._images = NodeImages(rejects)
 
     def take(self, page: bytes) -> int:
         """Read one page; return how many nodes it held."""
@@ -43,7 +40,7 @@ class NodeCollector:
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """Give everything read so far as tables, one row a node whatever it lacks."""
-        return {name: table.frame() for name, table in self._tables.items()}
+        return {**{name: table.frame() for name, table in self._tables.items()}, "node_images": self._images.frame()}
 
     def _take_node(self, name: str, node: Node) -> None:
         capacity, allocatable = self._amounts(name, node)
@@ -59,10 +56,10 @@ class NodeCollector:
             "node_conditions": _condition_rows(name, node),
             "node_resources": _resource_rows(name, capacity, allocatable),
             "node_cards": self._card_rows(name, node),
-            "node_images": self._image_rows(name, node),
         }
         for table, table_rows in rows.items():
             self._tables[table].extend(table_rows)
+        self._images.add(name, (node.status and node.status.images) or ())
 
     def _card_rows(self, name: str, node: Node) -> list[tuple[object, ...]]:
         """Give one row for each card that HAMi lists; a list that cannot be read is noted."""
@@ -74,27 +71,6 @@ class NodeCollector:
         except CardsError as error:
             self._rejects.add(f"node {name}", "metadata.annotations.hami.io/node-nvidia-register", text, str(error))
             return []
-
-    def _image_rows(self, name: str, node: Node) -> Iterator[tuple[object, ...]]:
-        """Give one row for each image; those without a name together."""
-        sizes: dict[str, int] = {}
-        for raw in (node.status and node.status.images) or []:
-            try:
-                image, size = _read_image(bytes(raw))
-            except msgspec.ValidationError as error:
-                self._rejects.add(f"node {name}", "status.images", bytes(raw).decode(errors="replace"), str(error))
-                continue
-            size += sizes.get(image, 0) if image == _NO_NAME else 0
-            if size > LARGEST:
-                self._rejects.add(
-                    f"node {name}",
-                    "status.images",
-                    bytes(raw).decode(errors="replace"),
-                    "the sum of the images without a name is out of range",
-                )
-                continue
-            sizes[image] = size
-        return zip(repeat(name), sizes, sizes.values(), strict=False)
 
     def _amounts(self, name: str, node: Node) -> tuple[Mapping[str, int | None], Mapping[str, int | None]]:
         """Capacity and allocatable; a node that states no allocatable has its capacity, as the API server defaults it."""
@@ -159,10 +135,3 @@ def _condition_rows(name: str, node: Node) -> Iterator[tuple[object, ...]]:
 def _resource_rows(name: str, capacity: Mapping[str, int | None], allocatable: Mapping[str, int | None]) -> Iterator[tuple[object, ...]]:
     for resource in sorted({*capacity, *allocatable} - {*_OWN_COLUMN}):
         yield name, resource, capacity.get(resource), allocatable.get(resource)
-
-
-@functools.lru_cache(maxsize=16384)
-def _read_image(words: bytes) -> tuple[str, int]:
-    """Read an image: of its names the one with a tag rather than a digest, which a person can read. Nodes share images word for word."""
-    image = decode_image(words)
-    return min(image.names or [_NO_NAME], key=lambda text: ("@" in text, text)), image.size_bytes or 0

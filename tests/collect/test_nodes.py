@@ -114,3 +114,21 @@ def test_a_broken_quantity_makes_that_figure_unknown_and_names_the_node() -> Non
     assert pd.isna(row["allocatable_pod_count"])
     assert row["allocatable_memory_bytes"] == 2**30
     assert rejects.table()["object"].tolist() == ["node n1", "node n1"]
+
+
+def test_each_node_has_its_images_those_without_a_name_together() -> None:
+    web, unnamed = {"names": ["web:1"], "sizeBytes": 7}, {"names": [], "sizeBytes": 2}
+    tables, rejects = tables_of(
+        node("b", status={"images": [unnamed, web, unnamed, {"names": None, "sizeBytes": 3}]}),
+        node("a", status={"images": [web, {"names": ["web:1"], "sizeBytes": 8}, {"names": 1}]}),
+        node("none"),
+        node("c", status={"images": [web, {"names": []}]}),
+    )
+    assert [tuple(row) for row in tables["node_images"].itertuples(index=False)] == [
+        ("a", "web:1", 8),
+        ("b", "<none>", 7),
+        ("b", "web:1", 7),
+        ("c", "<none>", 0),
+        ("c", "web:1", 7),
+    ]
+    assert [(thing, field) for thing, field, _, _ in rejects.entries()] == [("node a", "status.images")]
