@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
@@ -80,7 +80,7 @@ class Items(Generic[Item]):
                 elif not item.metadata.name:
                     self._rejects.add(f"{self._kind.lower()} without a name", "metadata.name", "", "missing")
                 elif not namespaces or item.metadata.namespace in namespaces:
-                    yield item.metadata.name, cast("Item", item)
+                    yield item.metadata.name, item  # type: ignore[misc]  # of its kind, so an Item
             del items
         for kind, count in foreign.items():
             reason = f"{count} of another kind stand in the list, and are left out: save each kind to a file of its own"

@@ -6,7 +6,7 @@ from datetime import datetime
 
 import msgspec
 
-from batch.collect.objects import NULL, ContainerStatus, OwnerReference, Pod, PodSpec, PodStatus
+from batch.collect.objects import NULL, ContainerState, OwnerReference, Pod, PodSpec, PodStatus, Terminated
 from batch.collect.times import read_instant
 
 Fate = tuple[int | None, str | None, datetime | None]
@@ -44,18 +44,15 @@ def _take_fates(status: PodStatus) -> list[Fate]:
     fates: list[Fate] = []
     for statuses in (status.container_statuses, status.init_container_statuses):
         for held in statuses or ():
-            fates.append((held.restart_count, *_last_end(held)))
+            end = _end(held.state) or _end(held.last_state)  # how it ended now, or before it was started again
+            fates.append((held.restart_count, end.reason, read_instant(end.finished_at)) if end else (held.restart_count, None, None))
             held.restart_count = held.state = held.last_state = None
     fates.append(UNKNOWN_FATE)
     return fates
 
 
-def _last_end(held: ContainerStatus) -> tuple[str | None, datetime | None]:
-    """Tell why and when a container last ended: now, or before it was started again."""
-    for state in (held.state, held.last_state):
-        if state is not None and state.terminated is not None:
-            return state.terminated.reason, read_instant(state.terminated.finished_at)
-    return None, None
+def _end(state: ContainerState | None) -> Terminated | None:
+    return state.terminated if state else None
 
 
 def _take_node_of_daemon(pod: Pod, node: str) -> None:

@@ -19,8 +19,8 @@ _POWERS_OF_10 = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 
 _LONGEST = 64
 """Characters beyond which a text is refused unread: no quantity that fits 64 bits at nano precision needs as many."""
 
-_MEASURED_LENGTH = 14
-"""Characters up to which whole nanocores and whole Ki are within MOST_OF_A_POD without a look."""
+_MEASURED = re.compile(r"([0-9]{1,13})n ([0-9]{1,12})Ki")
+"""CPU and memory as metrics-server writes them; no more digits than are within MOST_OF_A_POD without a look."""
 
 _LARGEST_EXPONENT = 30
 """Beyond it no value lies within the API's range of 2^63 - 1 down to 1n; building the number would only cost time."""
@@ -82,11 +82,8 @@ def read_measured(cpu: object, memory: object) -> tuple[int, int] | None:
 
     Measurements hardly ever repeat, so they are not kept in the caches that serve requests and limits.
     """
-    if not (isinstance(cpu, str) and isinstance(memory, str)) or len(cpu) > _MEASURED_LENGTH or len(memory) > _MEASURED_LENGTH:
-        return None
-    nanocores, kibibytes = cpu[:-1], memory[:-2]
-    written = cpu[-1:] == "n" and memory[-2:] == "Ki" and nanocores.isdigit() and kibibytes.isdigit()
-    return (int(nanocores), int(kibibytes) * 1024) if written and cpu.isascii() and memory.isascii() else None
+    match = _MEASURED.fullmatch(f"{cpu} {memory}")
+    return (int(match[1]), int(match[2]) * 1024) if match else None
 
 
 def _read_text(text: str) -> tuple[int, int]:
