@@ -13,6 +13,7 @@ import pyarrow as pa
 from batch.collect.objects import decode_image
 from batch.collect.quantity import LARGEST
 from batch.collect.rejects import Rejects
+from batch.snapshot.schema import INTEGER, TEXT
 from batch.snapshot.schemas import NODE_IMAGES
 
 _NO_NAME = "<none>"
@@ -44,13 +45,15 @@ class NodeImages:
 
     def frame(self) -> pd.DataFrame:
         """Give everything added so far."""
-        names, sizes = zip(*self._numbers, strict=True) if self._numbers else ((), ())
-        of_node = pa.array(np.repeat(np.arange(len(self._nodes)), self._counts))
-        of_image = pa.array(np.frombuffer(self._images, dtype=np.int64))
-        columns = {"node": (self._nodes, of_node), "image": (names, of_image), "size_bytes": (sizes, of_image)}
-        return NODE_IMAGES.from_rows(
-            pa.table({c.name: pa.array(columns[c.name][0], type=c.type).take(columns[c.name][1]) for c in NODE_IMAGES.columns})
+        nodes = pa.array(self._nodes, type=TEXT)
+        images = pa.table(
+            {
+                "image": pa.array([name for name, _ in self._numbers], type=TEXT),
+                "size_bytes": pa.array([size for _, size in self._numbers], type=INTEGER),
+            }
         )
+        rows = images.take(pa.array(np.frombuffer(self._images, dtype=np.int64)))
+        return NODE_IMAGES.from_rows(rows.append_column("node", nodes.take(pa.array(np.repeat(np.arange(len(nodes)), self._counts)))))
 
     def _number(self, node: str, words: bytes) -> int | None:
         known = self._by_words.get(words)
@@ -81,6 +84,9 @@ class NodeImages:
 
 
 def _read(words: bytes) -> _Image:
-    """Read an image: of its names the one with a tag rather than a digest, which a person can read. Raises msgspec.ValidationError."""
+    """Read an image: of its names the one with a tag rather than a digest, which a person can read; the API leaves out a size of 0.
+
+    Raises msgspec.ValidationError.
+    """
     image = decode_image(words)
     return min(image.names or [_NO_NAME], key=lambda text: ("@" in text, text)), image.size_bytes or 0
